@@ -1,0 +1,327 @@
+"""YAML text in, nodes with positions out: the ground that every message stands on."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import yaml
+
+MAX_DEPTH = 64  # levels of nesting; the language itself needs eight
+MAX_VALUES = 1_000_000  # keys and values of one spec; 10,000 SLOs are half of that
+MAX_ALIASED = 100_000  # values that aliases may add to what is written; a bomb adds billions
+MAX_ERRORS = 100  # of one document; a file that is no spec has one for each of its lines
+
+# libyaml scans 4 to 6 times faster than the Python scanner and reports the same marks.
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # YAML's line breaks; str.splitlines knows more
+# What may stand before a value: `&anchor` and `!tag`, each followed by blanks, comments and line breaks.
+_PROPERTIES = re.compile(
+    "(?:(?:&[A-Za-z0-9_-]+|!<[^>]*>|![^ \t,\\[\\]{}\r\n\x85\u2028\u2029]*)"
+    "(?:[ \t]++|#[^\r\n\x85\u2028\u2029]*+|[\r\n\x85\u2028\u2029])*+)+"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNPRINTABLE = yaml.reader.Reader.NON_PRINTABLE  # compiled already, and it takes milliseconds
+_INVISIBLE = "\ufeff"  # YAML allows it, but nobody sees it, and it shifts every column of its line
+
+
+class Span(NamedTuple):
+    """A stretch of one source text. Lines and columns count from 1, in characters; the end is exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class YamlError(Exception):
+    """One thing wrong with a document as YAML: code, sentence, place, hint and what the reader may look at too."""
+
+    def __init__(self, code: str, message: str, span: Span, hint: str = "", related: Span | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.span, self.hint, self.related = code, message, span, hint, related
+
+
+@dataclass(frozen=True)
+class Source:
+    """One text and the name its reader knows it by."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def line_starts(self) -> array[int]:
+        """The offset at which each line begins."""
+        starts = array("I", [0])
+        starts.extend(m.end() for m in _BREAK.finditer(self.text))
+        return starts
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1, without its break; empty past the end."""
+        if not 1 <= number <= len(self.line_starts):
+            return ""
+        start = self.line_starts[number - 1]
+        found = _BREAK.search(self.text, start)
+        return self.text[start : found.start() if found else len(self.text)]
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a position, both counted from 1."""
+        return self.line_starts[line - 1] + column - 1
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column, both counted from 1, of an offset."""
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def span(self, start: int, end: int) -> Span:
+        """The span between two offsets."""
+        return Span(self.path, *self.position(start), *self.position(end))
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A YAML value and where it stands. Aliases share the node of their anchor.
+
+    `entries` holds (key, value) pairs of a mapping in the order written, `items` the values of a sequence,
+    `text` and `style` (one of: plain "", ', ", |, >) a scalar. `weight` counts the node and all keys and values
+    below it, aliases written out; `height` is how many levels of mappings and sequences it is high.
+    """
+
+    kind: str
+    source: Source
+    start: tuple[int, int]
+    end: tuple[int, int]
+    text: str = ""
+    style: str = ""
+    entries: dict[str, tuple[Node, Node]] = field(default_factory=dict)
+    items: list[Node] = field(default_factory=list)
+    weight: int = 1
+    height: int = 0
+
+    @property
+    def span(self) -> Span:
+        """Where the value stands."""
+        return Span(self.source.path, *self.start, *self.end)
+
+    def get(self, key: str) -> Node | None:
+        """The value of a key of a mapping."""
+        pair = self.entries.get(key)
+        return pair[1] if pair else None
+
+    def data(self) -> Any:
+        """Plain Python values by the YAML 1.2 core schema; decimals stay exact. `no`, `1:30` and dates are text.
+
+        So are `.inf` and `.nan`, numbers of more than 40 digits and exponents of more than three: nothing in a spec
+        is that large.
+        """
+        if self.kind == "mapping":
+            return {key: value.data() for key, (_, value) in self.entries.items()}
+        if self.kind == "sequence":
+            return [item.data() for item in self.items]
+        return self.text if self.style else _core_scalar(self.text)
+
+
+_NULL = {"", "~", "null", "Null", "NULL"}
+_BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_NUMERIC_START = frozenset("+-.0123456789")
+_INT = re.compile(r"[-+]?[0-9]{1,40}|0o[0-7]{1,40}|0x[0-9a-fA-F]{1,40}")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]{1,40}|[0-9]{1,40}(?:\.[0-9]{0,40})?)(?:[eE][-+]?[0-9]{1,3})?")
+
+
+def _core_scalar(text: str) -> bool | int | Decimal | str | None:
+    if text in _NULL:
+        return None
+    if text in _BOOL:
+        return _BOOL[text]
+    if text[0] in _NUMERIC_START:
+        if _INT.fullmatch(text):
+            return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+        if _FLOAT.fullmatch(text):
+            return Decimal(text)
+    return text
+
+
+def compose(source: Source, most: int = MAX_VALUES) -> tuple[Node | None, list[YamlError]]:
+    """The one document of a source, as nodes, and everything wrong with it that does not hide the rest.
+
+    The node is None for an empty or comment-only document and where the text cannot be read to its end, which is
+    given up after `most` keys and values and after MAX_ERRORS errors.
+    """
+    bad = _UNPRINTABLE.search(source.text)
+    at = bad.start() if bad else source.text.find(_INVISIBLE)
+    if at >= 0:
+        what = f"the character U+{ord(source.text[at]):04X} may not stand in YAML"
+        return None, [YamlError("YML102", what, source.span(at, at + 1), "remove it; is this a text file?")]
+    composer = _Composer(source, most)
+    try:
+        return composer.run(), composer.errors
+    except YamlError as error:
+        return None, [*composer.errors, error]
+    except yaml.MarkedYAMLError as error:
+        return None, [*composer.errors, _syntax_error(source, error)]
+    except (ValueError, OverflowError):  # PyYAML without libyaml: an escape such as "\UFFFFFFFF"
+        return None, [*composer.errors, YamlError("YML101", "an escape names no character", source.span(0, 0))]
+
+
+def _position(source: Source, mark: Any) -> tuple[int, int]:
+    """Line and column, both counted from 1, of a mark; the scanner's end of a text may lie a line behind it."""
+    if mark.line >= len(source.line_starts):
+        return source.position(len(source.text))
+    return mark.line + 1, mark.column + 1
+
+
+def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> YamlError:
+    mark = error.problem_mark or error.context_mark
+    line, column = _position(source, mark) if mark else (1, 1)
+    problem = (error.problem or "this is not YAML").strip()
+    context = f" {error.context.strip()}" if error.context else ""
+    related = None
+    if error.context_mark and error.context_mark.line + 1 != line:
+        at = _position(source, error.context_mark)
+        related = Span(source.path, *at, at[0], at[1] + 1)
+    span = Span(source.path, line, column, line, column + 1)
+    return YamlError("YML101", f"this is not YAML:{context} {problem}".replace("  ", " "), span, "", related)
+
+
+class _Composer:
+    """Builds nodes from scanner events with a stack of its own, so depth never meets Python's or C's."""
+
+    def __init__(self, source: Source, most: int) -> None:
+        self.source = source
+        self.left = most
+        self.errors: list[YamlError] = []
+        self.anchors: dict[str, Node] = {}
+        self.open: list[tuple[Node, Node | None, str | None]] = []  # container, waiting key, its anchor
+        self.root: Node | None = None
+        self.aliased = 0
+        self.reached = (1, 1)  # the end of the last scalar, alias or closing bracket
+
+    def run(self) -> Node | None:
+        documents = 0
+        for event in yaml.parse(self.source.text, Loader=_Loader):
+            name = type(event).__name__
+            if name == "DocumentStartEvent":
+                documents += 1
+                if documents > 1:
+                    hint = "put the parts into files of their own and list them under `include`"
+                    raise YamlError(
+                        "YML104", "a spec is one YAML document, here a second begins", self._at(event), hint
+                    )
+            elif name in ("MappingStartEvent", "SequenceStartEvent"):
+                self._begin(event, "mapping" if name == "MappingStartEvent" else "sequence")
+            elif name in ("MappingEndEvent", "SequenceEndEvent"):
+                self._finish(event)
+            elif name == "ScalarEvent":
+                self._scalar(event)
+            elif name == "AliasEvent":
+                self._alias(event)
+        return self.root
+
+    def _at(self, event: Any) -> Span:
+        first, last = _position(self.source, event.start_mark), _position(self.source, event.end_mark)
+        return Span(self.source.path, *first, *max(last, (first[0], first[1] + 1)))
+
+    def _tell(self, error: YamlError) -> None:
+        if len(self.errors) >= MAX_ERRORS:
+            raise error
+        self.errors.append(error)
+
+    def _node(self, kind: str, event: Any) -> Node:
+        self.left -= 1
+        if self.left < 0:
+            hint = "is this a spec? what is generated for so many would fit no Prometheus"
+            raise YamlError("YML110", f"a spec has more than {MAX_VALUES} keys and values here", self._at(event), hint)
+        if event.tag and event.tag not in ("!", "tag:yaml.org,2002:str"):
+            shown = event.tag.replace("tag:yaml.org,2002:", "!!")
+            self._tell(YamlError("YML107", f"the tag {shown} means nothing in a spec", self._at(event), "remove it"))
+        first, last = _position(self.source, event.start_mark), _position(self.source, event.end_mark)
+        if event.tag or event.anchor:  # the mark stands before `&name` or `!tag`, the value behind them
+            offset = self.source.offset(*first)
+            properties = _PROPERTIES.match(self.source.text, offset)
+            first = min(self.source.position(properties.end() if properties else offset), last)
+        return Node(kind, self.source, first, last, height=int(kind != "scalar"))
+
+    def _begin(self, event: Any, kind: str) -> None:
+        self._check_depth(1, event)
+        self.anchors.pop(event.anchor, None)  # inside of the value its name means nothing yet
+        self.open.append((self._node(kind, event), None, event.anchor))
+
+    def _check_depth(self, height: int, event: Any) -> None:
+        if len(self.open) + height > MAX_DEPTH:
+            hint = "a spec needs eight levels at most"
+            raise YamlError("YML105", f"more than {MAX_DEPTH} levels of nesting", self._at(event), hint)
+
+    def _finish(self, event: Any) -> None:
+        node, _, anchor = self.open.pop()
+        if event.end_mark.index > event.start_mark.index:  # flow style: the closing bracket is the end
+            self.reached = _position(self.source, event.end_mark)
+        node.end = max(self.reached, node.start)
+        if anchor:
+            self.anchors[anchor] = node
+        self._place(node)
+
+    def _scalar(self, event: Any) -> None:
+        node = self._node("scalar", event)
+        node.text, node.style = event.value, event.style or ""
+        if node.style in ("|", ">"):
+            node.end = self._trimmed(event)
+        elif event.tag and not node.style:
+            node.style = '"'  # `!!str 12` is text
+        if node.style == '"' and _SURROGATE.search(node.text):  # libyaml refuses them by itself
+            self._tell(YamlError("YML102", "an escape names half a character", node.span, "write the character"))
+        if event.anchor:
+            self.anchors[event.anchor] = node
+        self.reached = node.end
+        self._place(node)
+
+    def _trimmed(self, event: Any) -> tuple[int, int]:
+        """A block scalar's end mark is where the next token begins; its own end is its last written character."""
+        start, end = (self.source.offset(*_position(self.source, mark)) for mark in (event.start_mark, event.end_mark))
+        return self.source.position(start + len(self.source.text[start:end].rstrip(" \t\r\n\x85\u2028\u2029")))
+
+    def _alias(self, event: Any) -> None:
+        node = self.anchors.get(event.anchor)
+        if node is None:
+            hint = "an anchor `&name` must come first, and cannot contain its own alias"
+            raise YamlError("YML106", f"no finished anchor is called '{event.anchor}' here", self._at(event), hint)
+        self.aliased += node.weight
+        if self.aliased > MAX_ALIASED:
+            what = f"the aliases of this document stand for more than {MAX_ALIASED} values"
+            raise YamlError("YML106", what, self._at(event), "write the values out, or generate the file")
+        self._check_depth(node.height, event)
+        self.reached = _position(self.source, event.end_mark)
+        self._place(node)
+
+    def _place(self, node: Node) -> None:
+        if not self.open:
+            self.root = node
+            return
+        container, key, anchor = self.open[-1]
+        container.weight += node.weight
+        container.height = max(container.height, node.height + 1)
+        if container.kind == "sequence":
+            container.items.append(node)
+        elif key is None:
+            self.open[-1] = (container, node, anchor)
+        else:
+            self.open[-1] = (container, None, anchor)
+            self._enter(container, key, node)
+
+    def _enter(self, mapping: Node, key: Node, value: Node) -> None:
+        if key.kind != "scalar":
+            self._tell(YamlError("YML108", "a key must be a name", key.span, "did a `{` or `[` slip in?"))
+        elif key.text == "<<" and not key.style:
+            hint = "repeat the keys, or put them into an include"
+            self._tell(YamlError("YML108", "merge keys (`<<`) are not part of the spec language", key.span, hint))
+        elif key.text in mapping.entries:
+            first = mapping.entries[key.text][0].span
+            hint = f"it stands at line {first.line} already; keep one of the two"
+            self._tell(YamlError("YML103", f"the key '{key.text}' is written twice", key.span, hint, first))
+        else:
+            mapping.entries[key.text] = (key, value)
