@@ -1,0 +1,57 @@
+"""Every generated name, spelled once. Recorded series follow level:metric:operation."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tocsin.units import Duration
+
+GPU = ("cluster", "node", "gpu_uuid")  # what makes a board: by these, copies for MIG instances and jobs are one
+NODE = ("cluster", "node")
+PORT = ("cluster", "node", "device", "port")
+
+GPUS_EXPECTED = "node:gpus_expected:count"
+GPUS_PRESENT = "node:gpus_present:count"
+GPU_JOB = "gpu:job:info"
+GPU_UTIL = "gpu:util_percent:max"
+THROTTLED = "gpu:throttled:max"
+XID_EDGE = "gpu:xid_edge:max"
+XID_FIRST = "gpu:xid_first:max"
+XID_NEW = "gpu:xid_new:max1h"
+MEMORY_FAULT = "gpu:memory_fault:max"
+PCIE_SHARE = "gpu:pcie_link_use:ratio"
+HBM_ACTIVE = "gpu:hbm_active:max"
+NVLINK_ERRORS = "gpu:nvlink_errors:max"
+NVLINK_CORRECTED = "gpu:nvlink_errors_corrected:rises15m"
+NVLINK_UNCORRECTED = "gpu:nvlink_errors_uncorrected:rises15m"
+PORT_CORRECTED = "port:fabric_errors_corrected:rises15m"
+PORT_UNCORRECTED = "port:fabric_errors_uncorrected:rises15m"
+
+SLO_OBJECTIVE = "slo:objective:ratio"
+SLO_PERIOD_RATIO = "slo:error_ratio:period"
+SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"
+
+WATCHDOG = "Watchdog"
+
+
+def slo_errors(window: Duration) -> str:
+    """Bad events per second over a window."""
+    return f"slo:errors:rate{window}"
+
+
+def slo_total(window: Duration) -> str:
+    """All events per second over a window."""
+    return f"slo:total:rate{window}"
+
+
+def by(labels: tuple[str, ...]) -> str:
+    """A label list as PromQL writes it: `cluster, node`."""
+    return ", ".join(labels)
+
+
+def dashboard_uid(factory: str, name: str) -> str:
+    """A uid that Grafana takes: 40 characters at most of [a-z0-9-], a letter first, the same for ever."""
+    full = f"{factory}-{name}"
+    return full if len(full) <= 40 else f"{full[:27]}-{sha256(full.encode()).hexdigest()[:12]}"

@@ -1,0 +1,63 @@
+"""The language, as written: one model a section. References are still names, defaults are filled in later.
+
+`PLANNED` are keys that the language will have: they are refused by that name, never accepted and ignored.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from tocsin.spec.alerting import Alerting
+from tocsin.spec.clusters import Cluster
+from tocsin.spec.collection import Collection
+from tocsin.spec.grafana import Grafana
+from tocsin.spec.labels import LabelRule
+from tocsin.spec.owners import Owner
+from tocsin.spec.scalars import LabelName, Name, Section, Text
+from tocsin.spec.signals import Layer, Signals
+from tocsin.spec.slos import Slo
+from tocsin.spec.targets import Targets
+from tocsin.spec.tenants import Tenant
+
+
+class Spec(Section):
+    """The root of the language."""
+
+    version: Literal[1]
+    factory: Name
+    include: list[Text] = Field(default=[])
+    targets: Targets
+    owners: dict[Name, Owner]
+    layers: dict[Layer, Name]
+    labels: dict[LabelName, LabelRule]
+    clusters: dict[Name, Cluster]
+    collection: Collection = Collection.model_construct()
+    signals: Signals
+    slos: dict[Name, Slo] = Field(default={})
+    tenants: dict[Name, Tenant] = Field(default={})
+    alerting: Alerting
+    grafana: Grafana
+
+
+SHARED = ("owners", "clusters", "signals", "slos", "tenants")  # the sections that an included file may hold
+
+PLANNED = frozenset(
+    """
+    targets.long_term labels.on_violation labels.*.max_values
+    owners.*.escalation owners.*.page.opsgenie owners.*.page.teams owners.*.page.email owners.*.page.telegram
+    owners.*.page.discord owners.*.ticket.opsgenie owners.*.ticket.teams owners.*.ticket.email owners.*.ticket.telegram
+    owners.*.ticket.discord owners.*.ticket.jira
+    clusters.*.cooling clusters.*.discovery.kubernetes clusters.*.discovery.consul clusters.*.discovery.dns
+    clusters.*.discovery.http clusters.*.exporters.slurm clusters.*.exporters.infiniband clusters.*.exporters.cdu
+    collection.deep collection.servers collection.budget retention maintenance
+    slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite slos.*.no_traffic slos.*.alerts
+    tenants.*.namespaces alerts dashboards mixins
+    """.split()
+)
+PLANNED_VALUES = {
+    "clusters.*.scheduler": ("kubernetes",),
+    "clusters.*.nodes.*.fabric": ("roce",),
+    "clusters.*.nodes.*.gpu.sharing": ("mig", "time_slicing"),
+}

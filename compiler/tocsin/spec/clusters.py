@@ -1,0 +1,69 @@
+"""`clusters`: what is there to be scraped."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from tocsin.spec.scalars import BitRate, Name, Region, Section, Text, Texts
+
+
+class Gpu(Section):
+    """The boards of a node. `model` names a row of the GPU catalogue."""
+
+    model: Text
+    count: int = Field(ge=1, le=72)
+    sharing: Literal["none"] = "none"
+
+
+class NodeGroup(Section):
+    """Nodes of one kind. `fabric_devices` are the adapters in use, each of their ports must run at `fabric_speed`."""
+
+    hosts: Texts
+    gpu: Gpu
+    fabric: Literal["infiniband", "none"] = "none"
+    fabric_devices: Texts = ()
+    fabric_speed: BitRate | None = None
+
+
+class Job(Section):
+    """An application's own endpoints: a trainer or a serving container on some hosts."""
+
+    workload: Literal["training", "inference"]
+    hosts: Texts
+    port: int = Field(ge=1, le=65535)
+    tenant: Name | None = None
+
+
+class Empty(Section):
+    """A choice without settings: `{}`."""
+
+
+class Discovery(Section):
+    """How Prometheus finds the targets: written into its configuration, or into files beside it."""
+
+    static: Empty | None = None
+    file: Empty | None = None
+
+
+class Exporter(Section):
+    """Where an exporter listens on every node."""
+
+    port: int = Field(ge=1, le=65535)
+
+
+class Exporters(Section):
+    """The exporters' ports, where they are not the usual ones."""
+
+    dcgm: Exporter = Exporter.model_construct(port=9400)
+    node: Exporter = Exporter.model_construct(port=9100)
+
+
+class Cluster(Section):
+    """One cluster: scraped by its own Prometheus."""
+
+    region: Region
+    scheduler: Literal["slurm"]
+    discovery: Discovery
+    exporters: Exporters = Exporters.model_construct()
+    nodes: dict[Name, NodeGroup] = Field(min_length=1)
+    jobs: dict[Name, Job] = Field(default={})

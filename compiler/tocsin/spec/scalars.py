@@ -1,0 +1,208 @@
+"""The words and numbers of the language: names, durations, shares, versions, secret files, links."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic_core import PydanticCustomError
+
+from tocsin import units
+from tocsin.secrecy import is_secret, is_secret_link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Section(BaseModel):
+    """A mapping of the spec: every key known, every value of its written type, nothing changed later."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True, arbitrary_types_allowed=True)
+
+
+def refuse(code: str, message: str, hint: str) -> PydanticCustomError:
+    """An error that carries its code and hint through pydantic to the log."""
+    # Braces in what people wrote must not be read as pydantic's own placeholders.
+    return PydanticCustomError("tocsin", "{said}", {"said": message, "code": code, "hint": hint})
+
+
+def _text(value: Any, wanted: str) -> str:
+    if isinstance(value, str):
+        return value
+    hints = {
+        type(None): "write it behind the colon",
+        list: "write one, without brackets",
+        dict: "write one, without braces",
+    }
+    hint = hints.get(type(value), "write it in quotes")
+    raise refuse("SPC102", f"expected {wanted}, found {kind(value)}", hint)
+
+
+def kind(value: Any) -> str:
+    """How a value of the spec is called in a message."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return f"the truth value {str(value).lower()}"
+        case int() | Decimal():
+            return f"the number {value}"
+        case str():
+            return f"the text '{value if len(value) <= 40 else value[:37] + '...'}'"
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"
+
+
+def _word(pattern: str, code: str, wanted: str, rules: str, joint: str = "") -> Callable[[Any], str]:
+    """A reader of words; `joint` is what a refused word is joined with where the hint offers a lawful one."""
+    rule = re.compile(pattern)
+
+    def read(value: Any) -> str:
+        if isinstance(value, int | Decimal) and not rule.fullmatch(str(value).lower()):
+            raise refuse("SPC102", f"expected {wanted}, found {kind(value)}", f"{wanted} has {rules}")
+        text = _text(value, wanted)
+        if not rule.fullmatch(text):
+            lawful = joint and re.sub("[^a-z0-9]+", joint, text.lower()).strip(joint)
+            offer = f"; `{lawful}` would do" if lawful and rule.fullmatch(lawful) else ""
+            raise refuse(code, f"{kind(text)} is not {wanted}", f"{wanted} has {rules}{offer}")
+        return text
+
+    return read
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """One text or a list of texts, as a tuple."""
+    items = value if isinstance(value, list) else [value]
+    if not items:
+        raise refuse("SPC108", "this list is empty", "name at least one")
+    return tuple(_text(item, "text or a list of texts") for item in items)
+
+
+def _unit(parse: Callable[[str], Any], wanted: str, hint: str, *, zero: bool = False) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        text = str(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else _text(value, wanted)
+        try:
+            found = parse(text)
+        except ValueError:
+            raise refuse("SPC104", f"{kind(value)} is not {wanted}", hint) from None
+        if not found and not zero:
+            raise refuse("SPC109", f"{wanted} must be more than nothing, found {kind(value)}", hint)
+        return found
+
+    return read
+
+
+def _version(value: Any) -> str:
+    text = str(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else _text(value, "a version")
+    if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){0,2}", text):
+        raise refuse("TGT101", f"{kind(text)} is not a version", 'write it as "3.5" or "4.8.2"')
+    return text
+
+
+def _secret_file(value: Any) -> str:
+    text = _text(value, "the path of a file that holds the secret")
+    hint = "put the secret into a file that only Alertmanager reads, and name that file here"
+    if is_secret(text):
+        raise refuse("SEC102", "this looks like the secret itself, not like the path of a file", hint)
+    if not re.fullmatch(r"/?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*", text) or ".." in text.split("/"):
+        # What stands there may be a secret all the same: it is not repeated.
+        hint = "a path has letters, digits, `.`, `_`, `-` and `/`, and no `..`"
+        raise refuse("SEC103", "this is not the path of a file", hint)
+    return text
+
+
+def _url(value: Any) -> str:
+    text = _text(value, "a link")
+    if is_secret_link(text):
+        raise refuse("SEC104", "this link carries a secret", "keep credentials in a file, not in a link")
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname
+    except ValueError:
+        parts, host = None, None
+    if not parts or parts.scheme not in ("http", "https") or not host or not re.fullmatch(r"[!#-;=?-Z_a-z~]+", text):
+        raise refuse("SPC105", f"{kind(text)} is not a link", "write it whole, as in https://runbooks.example.com/gpu/")
+    return text
+
+
+def _address(value: Any) -> str:
+    text = _text(value, "an address")
+    found = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9.-]{0,252}):([0-9]{1,5})", text)
+    if not found or not 0 < int(found[2]) < 65536:
+        raise refuse(
+            "SPC105", f"{kind(text)} is not an address", "write host and port (1 to 65535), as in alertmanager-1:9093"
+        )
+    return text
+
+
+_NAME = r"[a-z](?:-?[a-z0-9]){0,39}"
+
+Name = Annotated[
+    str,
+    BeforeValidator(
+        _word(_NAME, "SPC103", "a name", "lower-case letters, digits and single hyphens, a letter first", "-")
+    ),
+]
+SignalId = Annotated[
+    str,
+    BeforeValidator(
+        _word(r"[a-z][a-z0-9_]{0,62}", "SPC103", "a signal's name", "lower-case letters, digits and `_`", "_")
+    ),
+]
+MetricName = Annotated[
+    str,
+    BeforeValidator(
+        _word(
+            r"[a-zA-Z_:][a-zA-Z0-9_:]{0,199}", "SIG104", "a metric name", "letters, digits, `_` and `:`, no digit first"
+        )
+    ),
+]
+LabelName = Annotated[
+    str,
+    BeforeValidator(
+        _word(
+            r"(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,99}",
+            "LBL101",
+            "a label name",
+            "letters, digits and `_`, no digit and no `__` first",
+            "_",
+        )
+    ),
+]
+Channel = Annotated[
+    str,
+    BeforeValidator(
+        _word(r"[#@]?[\w.-]{1,80}", "SPC103", "a Slack channel", "letters, digits, `.`, `_` and `-` behind its `#`")
+    ),
+]
+Region = Annotated[
+    str,
+    BeforeValidator(
+        _word(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62})", "SPC103", "a region", "letters, digits, `.`, `_` and `-`")
+    ),
+]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+Text = Annotated[str, BeforeValidator(lambda value: _text(value, "text"))]
+Duration = Annotated[
+    units.Duration,
+    BeforeValidator(_unit(units.Duration.parse, "a duration", "write it as 15s, 1h30m or 28d")),
+]
+Percent = Annotated[
+    Fraction,
+    BeforeValidator(_unit(units.parse_percent, "a percentage", "write it with its sign, as in 99.5%", zero=True)),
+]
+Rate = Annotated[Fraction, BeforeValidator(_unit(units.parse_rate, "a rate", "write it as 20/s or 1200/min"))]
+Amount = Annotated[
+    Fraction, BeforeValidator(_unit(units.parse_amount, "an amount", "write it as 50, 200k or 5M", zero=True))
+]
+BitRate = Annotated[Fraction, BeforeValidator(_unit(units.parse_bit_rate, "a link speed", "write it as 400Gb/s"))]
+Version = Annotated[str, BeforeValidator(_version)]
+SecretFile = Annotated[str, BeforeValidator(_secret_file)]
+Url = Annotated[str, BeforeValidator(_url)]
+Address = Annotated[str, BeforeValidator(_address)]

@@ -1,0 +1,28 @@
+"""`signals`: what must be measured, and what the spec adds to the catalogue."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from tocsin.spec.scalars import LabelName, MetricName, Name, Section, SignalId, Text
+
+Layer = Literal["silicon", "fabric", "runtime", "application", "facility"]
+
+
+class SignalDefinition(Section):
+    """A metric that no catalogue knows: the application's own. A histogram is named without `_bucket`."""
+
+    metric: MetricName
+    type: Literal["counter", "gauge", "histogram"]
+    unit: Text
+    layer: Layer
+    job: Name
+    labels: list[LabelName] = Field(default=[])
+    owner: Name | None = None
+
+
+class Signals(Section):
+    """`mandatory` names signals without which the build fails, `define` adds own ones."""
+
+    mandatory: list[SignalId] = Field(min_length=1)
+    define: dict[SignalId, SignalDefinition] = Field(default={})

@@ -1,0 +1,43 @@
+"""What each product can do since when: the gates that keep a line out of a file that its reader would refuse.
+
+Sources: the diffs of Prometheus' and Alertmanager's configuration structs over their release tags, and runs of
+promtool 2.42, 2.53, 3.5 and amtool 0.25, 0.28, 0.33 on probe files.
+"""
+
+from __future__ import annotations
+
+Version = tuple[int, ...]
+
+# The releases that this compiler knows: first and last (inclusive, by the numbers given).
+KNOWN: dict[str, tuple[Version, Version]] = {
+    "prometheus": ((2, 42), (3, 14)),  # keep_firing_for came with 2.42
+    "alertmanager": ((0, 25), (0, 34)),  # routing_key_file came with 0.25
+    "grafana": ((10,), (13,)),  # schema version 39 is loaded by all of them
+    "dcgm_exporter": ((3, 3, 6), (4, 9)),  # err_code came with 3.3.6; names and units beyond 4.9 are not verified
+}
+
+# Feature -> product and first release.
+SINCE: dict[str, tuple[str, Version]] = {
+    "webhook.url_file": ("alertmanager", (0, 26)),
+}
+
+
+def parse(text: str) -> Version:
+    """`4.8.2` as (4, 8, 2)."""
+    return tuple(int(part) for part in text.split("."))
+
+
+def show(version: Version) -> str:
+    """(4, 8, 2) as `4.8.2`."""
+    return ".".join(map(str, version))
+
+
+def is_known(product: str, version: Version) -> bool:
+    """Whether the release lies between the first and the last that were verified."""
+    first, last = KNOWN[product]
+    return first <= version + (0,) * (len(first) - len(version)) and version[: len(last)] <= last
+
+
+def has(feature: str, version: Version) -> bool:
+    """Whether a release of the feature's product knows the feature."""
+    return version >= SINCE[feature][1]
