@@ -1,0 +1,22 @@
+"""Factory in, diagnostics out: whether what was written makes sense. One module a concern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.check.hosts import check_hosts
+from tocsin.check.objectives import check_objectives
+from tocsin.check.queries import check_queries
+
+if TYPE_CHECKING:
+    from tocsin.diagnostics import Log
+    from tocsin.document import Document
+    from tocsin.factory import Factory
+
+CHECKS = (check_hosts, check_objectives, check_queries)
+
+
+def check(factory: Factory, document: Document, log: Log) -> None:
+    """Run every check; each is independent of the others."""
+    for run in CHECKS:
+        run(factory, document, log)

@@ -1,0 +1,114 @@
+"""Selectors against the catalogue and the label schema: counters where rates are taken, labels that exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.check.hosts import allows
+from tocsin.diagnostics import Related, near
+from tocsin.examples import labels_for
+
+if TYPE_CHECKING:
+    from tocsin.catalog import Metric
+    from tocsin.diagnostics import Log
+    from tocsin.document import Document, Path
+    from tocsin.factory import Factory, Slo
+    from tocsin.promql import Matcher, Selector
+
+# The labels that every series of an entity has after ingest, beside those of its own metric.
+ENTITY_LABELS = {
+    "gpu": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "modelName"),
+    "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "job_id", "pci_bus_id", "device", "modelName"),
+    "port": (),
+    "target": (),
+}
+TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
+
+
+def labels_of(metric: Metric) -> set[str]:
+    """The labels of a metric's series after ingest."""
+    own = {"le"} if metric.type == "histogram" else set()
+    return {*TARGET_LABELS, *ENTITY_LABELS[metric.entity], *metric.labels, *own}
+
+
+def check_queries(factory: Factory, document: Document, log: Log) -> None:
+    """Every selector of every SLO asks for something that is there and means what is done with it."""
+    for id_ in document.spec.slos:
+        _check_by(factory, id_, document, log)
+    for slo in factory.slos.values():
+        keys = [key for key in ("bad", "good", "total") if getattr(slo, key) is not None]
+        fits = [_check_selector(factory, slo, key, document, log) for key in keys]
+        if all(fits) and len(keys) == 2:
+            _check_difference(factory, slo, keys[0], document, log)
+
+
+def _metric(factory: Factory, selector: Selector) -> Metric:
+    name = selector.metric or ""
+    stem = name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum")
+    return factory.metrics.get(name) or factory.metrics[stem]
+
+
+def _check_selector(factory: Factory, slo: Slo, key: str, document: Document, log: Log) -> bool:
+    """Whether every matcher of a selector can match; what is wrong with the metric or a matcher is told."""
+    path = ("slos", slo.id, "ratio", key)
+    selector: Selector = getattr(slo, key)
+    metric = _metric(factory, selector)
+    if metric.type == "gauge":
+        place = document.places.inside(path, selector.start, selector.start + len(metric.name))
+        what = f"{metric.name} is a gauge ({metric.reading}): its rate means nothing"
+        log.error("SLO108", what, place, "events are counted by a counter; find the one beside this gauge")
+    if document.is_broken("signals", "define", metric.signal):
+        return True  # which labels it has is not known
+    fits = [_check_matcher(factory, metric, matcher, path, document, log) for matcher in selector.matchers]
+    return all(fits)
+
+
+def _check_matcher(
+    factory: Factory, metric: Metric, matcher: Matcher, path: Path, document: Document, log: Log
+) -> bool:
+    label, known = matcher.label, labels_of(metric)
+    if label not in known:
+        place = document.places.inside(path, matcher.start, matcher.start + len(label))
+        close = near(label, known)
+        hint = f"did you mean `{close}`?" if close else f"it has {', '.join(sorted(known))}"
+        log.error("PQL103", f"{metric.name} has no label `{label}` after ingest", place, hint)
+        return False
+    if matcher.op == "=" and matcher.value and not allows(factory, label, matcher.value):
+        rule = factory.labels[label]
+        close = near(matcher.value, rule.values or ())
+        hint = f"did you mean '{close}'?" if close else f"correct the value, or widen `labels.{label}`"
+        place = document.places.inside(path, matcher.value_start, matcher.value_end)
+        what = f"`{label}` is never '{matcher.value}' by the label schema: this selects nothing"
+        log.error("PQL104", what, place, hint, [Related(rule.origin, "the schema of the label")])
+        return False
+    return True
+
+
+def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
+    by, slo = document.spec.slos[id_].by, factory.slos.get(id_)
+    selectors = [s for s in (slo.bad, slo.good, slo.total) if s] if slo else []
+    for index, label in enumerate(by):
+        place = document.places.value("slos", id_, "by", index)
+        if by.index(label) != index:
+            log.error("SLO110", f"`{label}` is named twice in `by`", place, "remove one")
+        elif label not in factory.labels and not document.is_broken("labels", label):
+            close = near(label, factory.labels)
+            hint = f"did you mean `{close}`?" if close else "declare it under `labels`"
+            log.error("LBL102", f"the schema has no label `{label}`", place, hint)
+        else:
+            for metric in (_metric(factory, selector) for selector in selectors):
+                if label not in labels_of(metric) and not document.is_broken("signals", "define", metric.signal):
+                    hint = "every label of `by` must be on both metrics, or their sums do not meet"
+                    log.error("SLO109", f"{metric.name} has no label `{label}`", place, hint)
+
+
+def _check_difference(factory: Factory, slo: Slo, key: str, document: Document, log: Log) -> None:
+    """There are events that are bad and events that are good, or nothing is promised; both go into the tests."""
+    told: Selector = getattr(slo, key)
+    place = document.places.value("slos", slo.id, "ratio", key)
+    if labels_for([slo.total, told], None, slo.by, factory.labels) is None:
+        what = f"no event can be in `{key}` and in `total`: their matchers contradict each other"
+        log.error("SLO111", what, place, "every event of one must be an event of `total`")
+    elif told.metric == slo.total.metric and labels_for([slo.total], told, slo.by, factory.labels) is None:
+        what = f"every event of `total` is in `{key}` as well"
+        log.error("SLO112", what, place, f'narrow `{key}` by a matcher, as in code=~"5.."')

@@ -1,0 +1,88 @@
+"""The words of a call, and the help that teaches them."""
+
+from __future__ import annotations
+
+import argparse
+
+from tocsin import __version__
+from tocsin.report import FORMATS
+
+SHELLS = ("bash", "zsh", "fish")
+
+_DESCRIPTION = """\
+Compile one YAML spec of an AI factory into the files that its monitoring runs on - Prometheus, Alertmanager, Grafana,
+dcgm-exporter - and prove every one of them before it is written."""
+
+_EPILOG = """\
+exit status:
+  0  clean
+  1  problems in the spec, or an output that is not what the spec says (build --check)
+  2  wrong call
+  3  tocsin or an external program failed
+
+examples:
+  tocsin check specs/ai-factory.yaml           look a spec over, fast, without external tools
+  tocsin build specs/ai-factory.yaml           compile it to out/, proven with promtool and amtool
+  tocsin build specs/ai-factory.yaml --check   fail where out/ is not what the spec says, as CI does
+  tocsin explain OWN101                        what a code means and how to mend it
+  generate-spec | tocsin check -               read a spec from standard input
+"""
+
+_CHECK = """\
+Tell everything that is wrong with some specs, each with its place and a way to mend it. Fast: nothing is started and
+nothing is written, which suits a pre-commit hook."""
+
+_BUILD = """\
+Compile a spec, prove every file with promtool, amtool and Grafana's schema, and write them to DIR/<factory>/.
+A build that fails leaves the last output as it was. promtool and amtool are found on PATH, or named by PROMTOOL and
+AMTOOL."""
+
+_TEST = """\
+Compile a spec and run only its generated tests: every alert with promtool, every route with amtool. Writes nothing."""
+
+_EXPLAIN = """\
+Say what the code of a message means, why it matters, and how to mend what it is about."""
+
+_COMPLETION = """\
+Print a completion script. To have it in every shell, put one of these where the shell begins:
+  bash  eval "$(tocsin completion bash)"      ~/.bashrc
+  zsh   eval "$(tocsin completion zsh)"       ~/.zshrc, after compinit
+  fish  tocsin completion fish | source       ~/.config/fish/config.fish"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser; `command` names the function of `commands` that carries a call out."""
+    raw = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(prog="tocsin", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=raw)
+    top.add_argument("--version", action="version", version=f"tocsin {__version__}")
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND", dest="command")
+
+    check = _command(commands, "check", "tell everything that is wrong with specs", _CHECK)
+    check.add_argument("specs", nargs="+", metavar="SPEC", help="a root spec, or - for standard input")
+
+    build = _command(commands, "build", "compile, prove, write", _BUILD)
+    build.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+    build.add_argument("--out", metavar="DIR", default="out", help="where <factory>/ is written (default: out)")
+    build.add_argument("--check", action="store_true", help="write nothing; exit 1 where the output would change")
+    build.add_argument("--no-verify", action="store_true", help="do without promtool, amtool and Grafana's schema")
+
+    test = _command(commands, "test", "run the generated tests of alerts and routes", _TEST)
+    test.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+
+    for command in (check, build, test):
+        command.add_argument("--format", choices=FORMATS, default="text", help="how problems are told (default: text)")
+
+    explain = _command(commands, "explain", "say what a code means and how to mend it", _EXPLAIN)
+    explain.add_argument("code", metavar="CODE", help="a code such as OWN101, or `all` for the list")
+
+    completion = _command(commands, "completion", "print a completion script for a shell", _COMPLETION)
+    completion.add_argument("shell", choices=SHELLS)
+    return top
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, phrase: str, text: str
+) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name, help=phrase, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
+    )

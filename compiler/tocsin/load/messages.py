@@ -1,0 +1,190 @@
+"""What pydantic found, in the words of the language."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from tocsin.diagnostics import near
+from tocsin.load.shape import known_keys
+from tocsin.secrecy import names_secret
+from tocsin.spec import PLANNED, PLANNED_VALUES
+from tocsin.spec.scalars import kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pydantic_core import ErrorDetails
+
+    from tocsin.diagnostics import Log
+    from tocsin.document import Path, Places
+
+_WANTED = {
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dict_type": "a mapping",
+    "list_type": "a list",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "string_type": "text",
+    "bool_type": "true or false",
+}
+_NEEDED = {
+    "version": "write `version: 1`",
+    "factory": "give the factory a name: its output and its alerts carry it",
+    "targets": "name the releases that the output must run on: prometheus, alertmanager, grafana, dcgm_exporter",
+    "owners": "name the teams, and how each of them is paged and ticketed",
+    "layers": "say who repairs what: silicon, fabric, runtime, application, facility",
+    "labels": "declare the labels that a series may carry: cluster, node, gpu_uuid and job_id at least",
+    "clusters": "name the clusters, and the nodes that are scraped in them",
+    "signals": "list what must be there, as in `signals: {mandatory: [xid]}`",
+    "alerting": "say where alerts go: alertmanagers, fallback, heartbeat",
+    "grafana": "say where Grafana is, and where it reads: url, datasource",
+    "owner": "every signal and SLO has exactly one owner: name one of `owners`",
+    "page": "say how the team is woken: pagerduty, slack or webhook",
+    "ticket": "say how the team gets what can wait: pagerduty, slack or webhook",
+    "runbooks": "every alert links to a page: give the folder of the team's runbooks",
+    "heartbeat": "without a dead man's switch nobody notices when alerting itself is dead",
+}
+_OTHER_OBJECTIVES = ("slos.*.latency", "slos.*.time_slice", "slos.*.availability", "slos.*.composite")
+_CHOICES = ("clusters.*.discovery", "owners.*.page", "owners.*.ticket")
+
+
+def tell(problem: ErrorDetails, places: Places, log: Log) -> None:
+    """Report one of pydantic's findings at its place."""
+    path: Path = tuple(problem["loc"])
+    type_, context, value = problem["type"], problem.get("ctx", {}), problem["input"]
+    planned = next((path[:end] for end in range(1, len(path) + 1) if _is_in(path[:end], PLANNED)), None)
+    if planned:
+        _planned_key(planned, places, log)
+    elif path[-1] == "[key]" and type_ == "literal_error":
+        _unknown_key(path[:-1], _words(context["expected"]), places, log)
+    elif type_ == "extra_forbidden":
+        _unknown_key(path, known_keys(path[:-1]), places, log)
+    elif type_ == "tocsin":
+        place = places.key(*path[:-1]) if path[-1] == "[key]" else places.value(*path)
+        log.error(context["code"], context["said"], place, context["hint"])
+    elif type_ == "missing":
+        hint = _NEEDED.get(str(path[-1]), f"add `{path[-1]}:`")
+        log.error("SPC106", f"`{path[-1]}` is missing in {_named(path[:-1])}", places.key(*path), hint)
+    elif type_ == "literal_error":
+        _other_value(path, value, _words(context["expected"]), places, log)
+    elif type_ in _WANTED:
+        _other_type(path, value, _WANTED[type_], places, log)
+    elif type_ == "too_short":
+        log.error("SPC108", f"`{path[-1]}` is empty", places.value(*path), "name at least one")
+    elif type_ in ("greater_than_equal", "less_than_equal"):
+        limit = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
+        log.error("SPC109", f"`{path[-1]}` is {value}, it must be {limit}", places.value(*path))
+    else:
+        log.error("SPC102", f"`{'.'.join(map(str, path))}`: {problem['msg'].lower()}", places.value(*path))
+
+
+def tell_nameless(path: Path, key: str, places: Places, log: Log) -> None:
+    """Report the keys of an entry where its name should stand."""
+    what = f"the entries of {_named(path)} have names, `{key}` is a key of one"
+    hint = f"write a name above `{key}`, and indent it and the keys beside it below that name"
+    log.error("SPC112", what, places.key(*path, key), hint)
+
+
+def meant(problem: ErrorDetails) -> Path | None:
+    """The path of the key that was meant by an unknown one: it is not missing as well."""
+    path: Path = tuple(problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        key = _meant_key(path, known_keys(path[:-1]))
+    elif path[-1] == "[key]" and problem["type"] == "literal_error":
+        path = path[:-1]
+        key = _meant_key(path, _words(problem["ctx"]["expected"]))
+    else:
+        return None
+    return (*path[:-1], key) if key else None
+
+
+def _meant_key(path: Path, known: Iterable[str]) -> str:
+    key = str(path[-1])
+    if _is_in(path, PLANNED):
+        return "ratio" if _is_in(path, _OTHER_OBJECTIVES) else ""
+    if names_secret(key):
+        files = [k for k in known if k.endswith("_file")]
+        return near(key, files) or next(iter(files), "")
+    return near(key, known)
+
+
+def _planned_key(path: Path, places: Places, log: Log) -> None:
+    hint = "remove it: a key that has no effect would only look as if it had one"
+    if _is_in(path, _OTHER_OBJECTIVES):
+        hint = "this version understands `ratio`"
+    elif _is_in(path[:-1], _CHOICES):
+        hint = f"this version understands {_either(known_keys(path[:-1]), '`')}"
+    what = f"`{path[-1]}` in {_named(path[:-1])} is planned, this version does not act on it"
+    log.error("SPC107", what, places.key(*path), hint)
+
+
+def _unknown_key(path: Path, known: Sequence[str], places: Places, log: Log) -> None:
+    key, close = str(path[-1]), _meant_key(path, known)
+    if names_secret(key):
+        hint = f"write `{close}: path/of/the/file`" if close else f"remove it; known here: {', '.join(known)}"
+        _secret(path, hint, places, log)
+        return
+    hint = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
+    log.error("SPC110", f"unknown key `{key}` in {_named(path[:-1])}", places.key(*path), hint)
+
+
+def _secret(path: Path, hint: str, places: Places, log: Log) -> None:
+    what = f"`{path[-1]}` would hold a secret; secrets are only ever named by their file"
+    log.error("SEC101", what, places.value(*path), hint)
+
+
+def _other_type(path: Path, value: Any, wanted: str, places: Places, log: Log) -> None:
+    keys, hint = known_keys(path), ""
+    files = [key for key in keys if key.endswith("_file")]
+    if files and isinstance(value, str):
+        _secret(path, f"it has keys of its own: {', '.join(keys)}; `{files[0]}` names the secret's file", places, log)
+        return
+    if wanted == "a mapping":
+        hint = f"its keys: {', '.join(keys)}" if keys else "each entry begins with its name, as in `name: …`"
+    elif wanted == "a list":
+        hint = f"put it into brackets: [{value}]" if isinstance(value, str) else "begin each item with a `-`"
+    elif isinstance(value, str) and value.isdigit():
+        hint = "write it without quotes"
+    log.error("SPC102", f"expected {wanted} for `{path[-1]}`, found {kind(value)}", places.value(*path), hint)
+
+
+def _other_value(path: Path, value: Any, words: Sequence[str], places: Places, log: Log) -> None:
+    for pattern, planned in PLANNED_VALUES.items():
+        if value in planned and _is_in(path, (pattern,)):
+            what = f"`{path[-1]}: {value}` is planned, this version does not act on it"
+            log.error("SPC107", what, places.value(*path), f"this version understands {_either(words, '`')}")
+            return
+    hint = ""
+    if value in words:
+        hint = "write it without quotes"
+    elif path == ("version",):
+        hint = "this tocsin reads version 1 of the language"
+    elif isinstance(value, str) and (close := near(value, words)):
+        hint = f"did you mean `{close}`?"
+    log.error("SPC111", f"`{path[-1]}` must be {_either(words)}, found {kind(value)}", places.value(*path), hint)
+
+
+def _is_in(path: Path, patterns: Iterable[str]) -> bool:
+    """Whether a path is one of some dotted ones, in which a `*` is any name."""
+    steps = [str(step) for step in path]
+    return any(
+        len(parts) == len(steps) and all(p in ("*", s) for p, s in zip(parts, steps, strict=True))
+        for parts in (pattern.split(".") for pattern in patterns)
+    )
+
+
+def _words(expected: str) -> list[str]:
+    """The choices in pydantic's `'a', 'b' or 'c'`."""
+    return [text or number for text, number in re.findall(r"'([^']*)'|(\d+)", expected)]
+
+
+def _named(path: Path) -> str:
+    return f"`{'.'.join(map(str, path))}`" if path else "the spec"
+
+
+def _either(words: Sequence[str], quote: str = "") -> str:
+    *first, last = (f"{quote}{word}{quote}" for word in words)
+    return f"{', '.join(first)} or {last}" if first else last

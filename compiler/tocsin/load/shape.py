@@ -1,0 +1,77 @@
+"""The shape of the language: which type stands below a path, and which keys are known there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+from pydantic import BaseModel
+
+from tocsin.spec import Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic.fields import FieldInfo
+
+    from tocsin.document import Path
+    from tocsin.source import Node
+
+
+def is_model(shape: Any) -> bool:
+    """Whether a type is a section with fixed keys."""
+    return isinstance(shape, type) and issubclass(shape, BaseModel)
+
+
+def child(shape: Any, step: str | int) -> Any:
+    """The type below a type: a section's field, a mapping's or list's values; None below a scalar."""
+    if is_model(shape):
+        field = _field(shape, step)
+        return _without_none(field.annotation) if field is not None else None
+    arguments = get_args(shape)
+    return _without_none(arguments[-1]) if arguments else None
+
+
+def _field(shape: Any, step: str | int) -> FieldInfo | None:
+    """A section's field by its name in the spec."""
+    fields = shape.model_fields.items() if is_model(shape) else ()
+    return next((field for name, field in fields if step == (field.alias or name)), None)
+
+
+def known_keys(path: Path) -> list[str]:
+    """The keys of the section at a path; none where the keys are names that people choose."""
+    shape: Any = Spec
+    for step in path:
+        shape = child(shape, step)
+    return [field.alias or name for name, field in shape.model_fields.items()] if is_model(shape) else []
+
+
+def optional(path: Path) -> Path:
+    """The smallest part around a path that the spec can do without: a named entry, or a key with a default."""
+    found: Path = ()
+    shape: Any = Spec
+    for depth, step in enumerate(path):
+        field = _field(shape, step)
+        if get_origin(shape) is dict or (field is not None and not field.is_required()):
+            found = path[: depth + 1]
+        shape = child(shape, step)
+    return found
+
+
+def nameless(node: Node, shape: Any = Spec, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Mappings of entries that hold the keys of one, where its name was forgotten: their path, and its first key."""
+    if node.kind != "mapping" or shape is None:
+        return
+    if get_origin(shape) is dict:
+        known = known_keys((*path, ""))
+        found = [key for key in node.entries if key in known]
+        if len(found) > max(1, len(node.entries) // 2):
+            yield path, found[0]
+            return
+    for key, (_, value) in node.entries.items():
+        yield from nameless(value, child(shape, key), (*path, key))
+
+
+def _without_none(annotation: Any) -> Any:
+    """`X | None` as X."""
+    choices = [a for a in get_args(annotation) if a is not type(None)]
+    return choices[0] if len(choices) == 1 and len(get_args(annotation)) == 2 else annotation

@@ -1,0 +1,59 @@
+"""Document in, factory out: names become things. What refers to nothing is told and left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.factory import Alerting, Factory
+from tocsin.resolve.clusters import resolve_clusters
+from tocsin.resolve.labels import resolve_labels, resolve_tenants
+from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
+from tocsin.resolve.signals import resolve_signals
+from tocsin.resolve.slos import resolve_slos
+from tocsin.resolve.targets import resolve_targets
+
+if TYPE_CHECKING:
+    from tocsin.diagnostics import Log
+    from tocsin.document import Document
+    from tocsin.factory import Owner, Targets
+
+
+def resolve(document: Document, log: Log) -> Factory:
+    """The factory that a document means. It is whole only where nothing was told; `check` copes with the rest."""
+    spec, places = document.spec, document.places
+    targets = resolve_targets(document, log)
+    owners = resolve_owners(document, targets, log)
+    layers = resolve_layers(document, owners, log)
+    tenants = resolve_tenants(document, log)
+    labels = resolve_labels(document, tenants, log)
+    clusters = resolve_clusters(document, tenants, log)
+    signals = resolve_signals(document, owners, layers, labels, log)
+    return Factory(
+        name=spec.factory,
+        targets=targets,
+        owners=owners,
+        layers=layers,
+        labels=labels,
+        clusters=clusters,
+        interval=spec.collection.intervals.default,
+        signals=signals,
+        slos=resolve_slos(document, owners, signals, log),
+        tenants=tenants,
+        alerting=_alerting(document, owners, targets, log),
+        grafana_url=spec.grafana.url.rstrip("/"),
+        datasource_url=spec.grafana.datasource,
+        origin=places.key("factory"),
+        metrics={metric.name: metric for signal in signals.values() for metric in signal.metrics},
+    )
+
+
+def _alerting(document: Document, owners: dict[str, Owner], targets: Targets, log: Log) -> Alerting:
+    alerting, places = document.spec.alerting, document.places
+    known_owner(document, owners, alerting.fallback, ("alerting", "fallback"), log)
+    return Alerting(
+        alertmanagers=tuple(alerting.alertmanagers),
+        fallback=alerting.fallback,
+        heartbeat=webhook(alerting.heartbeat.webhook, document, ("alerting", "heartbeat", "webhook"), targets, log),
+        every=alerting.heartbeat.every,
+        origin=places.key("alerting"),
+    )

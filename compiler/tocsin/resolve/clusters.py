@@ -1,0 +1,101 @@
+"""Clusters: host ranges become hosts, models become boards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tocsin import hostlist
+from tocsin.catalog import EXPORTERS, gpu_models
+from tocsin.diagnostics import near
+from tocsin.factory import Cluster, Job, NodeGroup
+
+if TYPE_CHECKING:
+    from tocsin.diagnostics import Log
+    from tocsin.document import Document, Path
+    from tocsin.factory import Tenant
+    from tocsin.spec import clusters as written
+
+
+def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -> dict[str, Cluster]:
+    """The clusters by name."""
+    places = document.places
+    clusters = {}
+    for name, cluster in sorted(document.spec.clusters.items()):
+        path = ("clusters", name)
+        chosen = [key for key in ("static", "file") if getattr(cluster.discovery, key) is not None]
+        if len(chosen) != 1 and not document.is_broken(*path, "discovery"):
+            what = f"a cluster is discovered in one way, here {'are two' if chosen else 'is none'}"
+            hint = "write `discovery: {file: {}}` or `discovery: {static: {}}`"
+            log.error("CLU104", what, places.key(*path, "discovery"), hint)
+        groups = (_group(document, (*path, "nodes", g), group, log) for g, group in sorted(cluster.nodes.items()))
+        jobs = (_job(document, (*path, "jobs", j), job, tenants, log) for j, job in sorted(cluster.jobs.items()))
+        clusters[name] = Cluster(
+            name=name,
+            region=cluster.region,
+            discovery=chosen[0] if chosen else "static",
+            ports={exporter: getattr(cluster.exporters, exporter).port for exporter in EXPORTERS},
+            groups=tuple(groups),
+            jobs=tuple(jobs),
+            origin=places.key(*path),
+        )
+    if not clusters and not document.is_broken("clusters"):
+        log.error("CLU106", "this factory has no clusters", places.key("clusters"), "name at least one")
+    return clusters
+
+
+def _group(document: Document, path: Path, group: written.NodeGroup, log: Log) -> NodeGroup:
+    models = gpu_models()
+    model = models.get(group.gpu.model)
+    if model is None:
+        close = near(group.gpu.model, models)
+        hint = f"did you mean '{close}'?" if close else f"known models: {', '.join(models)}"
+        place = document.places.value(*path, "gpu", "model")
+        log.error("CLU103", f"the GPU model '{group.gpu.model}' is not in the catalogue", place, hint)
+        model = next(iter(models.values()))
+    speed = None if group.fabric_speed is None else group.fabric_speed / 8
+    if group.fabric == "none" and (group.fabric_devices or speed) and not document.is_broken(*path, "fabric"):
+        what = "a group without a fabric has neither `fabric_devices` nor `fabric_speed`"
+        log.error("CLU107", what, document.places.key(*path), "write `fabric: infiniband`, or remove them")
+    return NodeGroup(
+        name=str(path[-1]),
+        hosts=_names(document, (*path, "hosts"), group.hosts, log),
+        gpu=model,
+        gpus=group.gpu.count,
+        fabric=group.fabric,
+        devices=_names(document, (*path, "fabric_devices"), group.fabric_devices, log),
+        port_speed=speed,
+        origin=document.places.key(*path),
+    )
+
+
+def _job(document: Document, path: Path, job: written.Job, tenants: dict[str, Tenant], log: Log) -> Job:
+    name = str(path[-1])
+    if name in EXPORTERS:
+        hint = f"choose another name: {' and '.join(EXPORTERS)} are the exporters' own jobs"
+        log.error("CLU105", f"a job cannot be called '{name}'", document.places.key(*path), hint)
+    if job.tenant and job.tenant not in tenants and not document.is_broken("tenants", job.tenant):
+        known = document.places.names("tenants")
+        close = near(job.tenant, known)
+        hint = f"did you mean '{close}'?" if close else f"known tenants: {', '.join(known) or 'none'}"
+        log.error("TEN101", f"no tenant is called '{job.tenant}'", document.places.value(*path, "tenant"), hint)
+    interval = getattr(document.spec.collection.intervals, job.workload)
+    hosts = _names(document, (*path, "hosts"), job.hosts, log)
+    return Job(name, job.workload, hosts, job.port, job.tenant or "", interval, document.places.key(*path))
+
+
+def _names(document: Document, path: Path, ranges: tuple[str, ...], log: Log) -> tuple[str, ...]:
+    """The names of some ranges, sorted; a bad range and a name that is listed twice are told."""
+    names: list[str] = []
+    for index, text in enumerate(ranges):
+        try:
+            names += hostlist.expand(text)
+        except ValueError as error:
+            at = document.places.value(*path, index)
+            log.error("CLU101", str(error), at, "write a range as gpu-node-[01-64], or list the names")
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        more = f" (and {len(twice) - 1} more)" if len(twice) > 1 else ""
+        what = f"'{twice[0]}'{more} is listed twice"
+        log.error("CLU102", what, document.places.key(*path), "shorten one of the ranges that overlap")
+    return tuple(sorted(set(names)))

@@ -1,0 +1,63 @@
+"""What the tests share: where the checkout is, which tool versions there are, and how goldens are updated."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from toolbox import INSTALL, NEEDED, found
+
+if TYPE_CHECKING:
+    from toolbox import Tool
+
+ROOT = Path(__file__).resolve().parent.parent
+
+settings.register_profile("tocsin", derandomize=True, deadline=None, database=None)
+settings.load_profile("tocsin")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update` rewrites the expected outputs; the run after it must be plain."""
+    parser.addoption("--update", action="store_true", help="rewrite the expected outputs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A CI run that cannot ask promtool and amtool proves nothing."""
+    missing = [name for name in NEEDED if not found(name)]
+    if missing and os.environ.get("CI") == "true":
+        raise pytest.UsageError(f"{', '.join(missing)} not found. {INSTALL}")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that takes `promtool`, `amtool`, `prometheus` or `alertmanager` runs once for every version found."""
+    for name in ("promtool", "amtool", "prometheus", "alertmanager"):
+        if name in metafunc.fixturenames:
+            tools = found(name)
+            marks = [pytest.param(tool, id=f"{name}-{'.'.join(map(str, tool.version))}") for tool in tools]
+            absent = [pytest.param(None, marks=pytest.mark.skip(reason=f"{name} not found: run `make tools`"))]
+            metafunc.parametrize(name, marks or absent)
+
+
+@pytest.fixture
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture
+def update(request: pytest.FixtureRequest) -> bool:
+    """Whether expected outputs are to be rewritten."""
+    return bool(request.config.getoption("--update"))
+
+
+@pytest.fixture
+def newest(monkeypatch: pytest.MonkeyPatch) -> dict[str, Tool]:
+    """The newest promtool and amtool, named in the environment as the command line looks for them."""
+    tools = {name: found(name)[-1] for name in ("promtool", "amtool")}
+    for name, tool in tools.items():
+        monkeypatch.setenv(name.upper(), str(tool.path))
+    return tools
