@@ -1,0 +1,28 @@
+"""The manifest: every file, its hash, and where in the spec each stretch of its lines came from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tocsin.artifact import Artifact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tocsin.plan import Plan
+
+PATH = "manifest.json"
+
+
+def manifest(plan: Plan, artifacts: Iterable[Artifact]) -> Artifact:
+    """Lists all artifacts but itself. `from` maps a first line to FILE:LINE:COLUMN of the spec."""
+    artifacts = list(artifacts)
+    content = {"factory": plan.factory, "files": {artifact.path: _entry(artifact) for artifact in artifacts}}
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return Artifact(PATH, text, ((1, plan.notifications.root.origin),))
+
+
+def _entry(artifact: Artifact) -> dict[str, Any]:
+    origins = {str(line): ":".join(map(str, place[:3])) for line, place in artifact.origins}
+    return {"sha256": artifact.digest, "from": origins}

@@ -1,0 +1,60 @@
+"""Factory in, plan out: all the thinking, none of the text. A factory that passed its checks cannot fail here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.lower.collection import collection
+from tocsin.lower.dashboards import operations
+from tocsin.lower.fabric import ports
+from tocsin.lower.jobs import jobs
+from tocsin.lower.memory import memory
+from tocsin.lower.nvlink import nvlink
+from tocsin.lower.objectives import objective
+from tocsin.lower.presence import presence
+from tocsin.lower.routing import notifications
+from tocsin.lower.scraping import counter_files, server
+from tocsin.lower.throttling import throttling
+from tocsin.lower.traffic import hbm, pcie
+from tocsin.lower.watchdog import watchdog
+from tocsin.lower.xid import xid
+from tocsin.plan import Plan, RuleFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tocsin.factory import Factory
+    from tocsin.plan import RuleGroup
+
+# The rule groups of each layer's file. A group is left out where the factory does not collect its signal.
+LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
+    "silicon": (presence, xid, throttling, memory, pcie, hbm),
+    "fabric": (ports, nvlink),
+    "runtime": (jobs,),
+}
+
+
+def lower(factory: Factory) -> Plan:
+    """Everything that will be written for a factory."""
+    shared = [_layer_file(factory, layer) for layer in LAYERS]
+    shared += [watchdog(factory), *(objective(factory, slo) for slo in factory.slos.values())]
+    rules = [file for file in shared if file.groups]
+    servers, own = [], []
+    for cluster in factory.clusters.values():
+        own.append(collection(factory, cluster))
+        paths = sorted(file.path for file in (*rules, own[-1]))
+        servers.append(server(factory, cluster, tuple(paths)))
+    return Plan(
+        factory=factory.name,
+        servers=tuple(servers),
+        rules=(*rules, *own),
+        notifications=notifications(factory),
+        dashboards=(operations(factory),),
+        datasource_url=factory.datasource_url,
+        counter_files=counter_files(factory),
+    )
+
+
+def _layer_file(factory: Factory, layer: str) -> RuleFile:
+    groups = (group(factory) for group in LAYERS[layer])
+    return RuleFile(layer, tuple(group for group in groups if group is not None))

@@ -1,0 +1,99 @@
+"""Throttling. The field is a bitmask whose bit 1 means an idle GPU: each reason is decoded before anything is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin import naming
+from tocsin.lower.alerts import signal_alert
+from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
+from tocsin.plan import Record, RuleGroup
+from tocsin.units import Duration
+
+if TYPE_CHECKING:
+    from tocsin.factory import Factory
+    from tocsin.plan import Alert, RuleTest
+
+REASONS = "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"
+UTIL = "DCGM_FI_DEV_GPU_UTIL"
+# DCGM's bits (dcgm_fields.h). 4, the software power cap, is normal for training at its power limit and only recorded.
+BITS = {"sw_power_cap": 4, "sw_thermal": 32, "hw_thermal": 64, "hw_power_brake": 128}
+SLOWDOWN = "hw_slowdown"  # 8: set beside 64 and 128 as well, so that it says something only where both are missing
+_GPU = naming.by(naming.GPU)
+
+
+def throttling(factory: Factory) -> RuleGroup | None:
+    """One 0/1 series a reason, and an alert where heat or a power brake slows a GPU that works."""
+    signal = factory.signals.get("throttle_reasons")
+    if signal is None:
+        return None
+    mask = f"max by ({_GPU}) ({REASONS})"
+    unexplained = f"floor({mask} / 8) % 2 * (floor({mask} / 64) % 4 == bool 0)"
+    records = (
+        Record(naming.GPU_UTIL, f"max by ({_GPU}) ({UTIL})", {}, factory.signals["gpu_util"].origin),
+        *(
+            Record(naming.THROTTLED, f"floor({mask} / {bit}) % 2", {"reason": reason}, signal.origin)
+            for reason, bit in BITS.items()
+        ),
+        Record(naming.THROTTLED, unexplained, {"reason": SLOWDOWN}, signal.origin),
+    )
+    faults = "|".join((*(reason for reason in BITS if reason != "sw_power_cap"), SLOWDOWN))
+    alert = signal_alert(
+        factory,
+        "GpuThrottled",
+        signal,
+        "ticket",
+        # A share of time, since a hot GPU throttles in bursts. Not without load, since an idle one rests by design;
+        # where the driver tells no utilisation, as under MIG, nobody knows that it idles.
+        expr=f'avg_over_time({naming.THROTTLED}{{reason=~"{faults}"}}[10m]) > 0.25\n'
+        f"unless on ({_GPU}) avg_over_time({naming.GPU_UTIL}[10m]) <= 50",
+        hold=Duration.of(minutes=2),
+        summary="A working GPU of {{ $labels.node }} is throttled: {{ $labels.reason }}",
+        description="{{ $labels.gpu_uuid }} on {{ $labels.node }} was slowed down by {{ $labels.reason }} for more "
+        "than a quarter of the last ten minutes while it had work.",
+    )
+    return RuleGroup("gpu-throttling", (*records, alert), (_test(factory, alert),))
+
+
+# What each board shows from minute 20 on, how busy it is, and the reason that is told of it.
+_STORIES = (
+    ("68", "98x60", "hw_thermal"),
+    ("36", "98x60", "sw_thermal"),
+    ("132", "98x60", "hw_power_brake"),
+    ("12", "98x60", SLOWDOWN),
+    ("76", "98x60", "hw_thermal"),  # hardware slowdown because of heat is one fault
+    ("68", "60x60", "hw_thermal"),
+    ("68", "", "hw_thermal"),  # no utilisation is known
+    ("68", "98x31 0x30", "hw_thermal"),  # its work ends at minute 32
+    ("68", "40x60", ""),
+    ("64", "0x60", ""),
+    ("4", "98x60", ""),  # at its power limit
+    ("260", "98x60", ""),  # display clocks
+    ("278", "98x60", ""),  # application clocks and sync boost beside them
+    ("1", "0x60", ""),  # idle
+)
+
+
+def _test(factory: Factory, alert: Alert) -> RuleTest:
+    inputs, told = [], []
+    boards = [{**example_gpu(factory, number), "job": "dcgm"} for number in range(len(_STORIES) + 2)]
+    for gpu, (bits, load, reason) in zip(boards, _STORIES, strict=False):
+        inputs.append(series(REASONS, gpu, f"{'1' if bits == '1' else '4'}x19 {bits}x40"))
+        inputs += [series(UTIL, gpu, load)] if load else []
+        told += [{**{label: gpu[label] for label in naming.GPU}, "reason": reason}] if reason else []
+    often, rarely = boards[-2:]
+    inputs += [series(REASONS, often, "4x19" + " 64 4 4" * 13), series(UTIL, often, "98x60")]
+    inputs += [series(REASONS, rarely, "4x19" + " 64 4 4 4 4" * 8), series(UTIL, rarely, "98x60")]
+    bursts = {**{label: often[label] for label in naming.GPU}, "reason": "hw_thermal"}
+    ended = {**{label: boards[7][label] for label in naming.GPU}, "reason": "hw_thermal"}
+    resting = [place for place in told if place != ended]
+    return shared(
+        "gpu-throttling",
+        "boards that are slowed down at work, and boards that are not",
+        alert.origin,
+        inputs,
+        silent(alert, 23),
+        fires(alert, 24, *told),
+        fires(alert, 35, *told, bursts),
+        fires(alert, 38, *resting, bursts),
+    )

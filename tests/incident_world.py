@@ -1,0 +1,167 @@
+"""The fleet of specs/incident-world.yaml while nothing is wrong, and what an incident changes in it.
+
+A world maps each series to its samples. An incident's changes are applied in their order, each to the series that its
+selector `metric{label=value,...}` finds (regular expressions, anchored at both ends); minutes count from the begin:
+
+    {of: SELECTOR, is: TIMELINE}                         other values, see incident_timeline
+    {of: SELECTOR, gone: [FROM, BACK]}                   no samples from a minute on, or between two
+    {of: SELECTOR, unseen: [FROM, BACK]}                 the same while Prometheus itself is down: no series ends
+    {of: SELECTOR, copy: {label: value}}                 the exporter's second copy, for a MIG instance or a job
+    {of: SELECTOR, becomes: {label: value}, at: MINUTE}  the series goes on under other labels
+    {xid: LABELS, is: TIMELINE}                          codes of boards, each a series: the exporter adds err_code
+    {add: SERIES, is: TIMELINE}                          a series that the healthy fleet does not have
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from incident_timeline import UNSEEN, at, timeline
+from tocsin.catalog import metrics
+from tocsin.units import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from incident_timeline import Sample
+    from tocsin.factory import Cluster, Factory, NodeGroup
+
+Key = tuple[str, tuple[tuple[str, str], ...]]
+World = dict[Key, "list[Sample]"]
+
+# Boards that train at their power limit. A metric of the catalogue that stands nowhere here is at zero.
+BOARD = {
+    "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS": "4",
+    "DCGM_FI_DEV_GPU_UTIL": "98",
+    "DCGM_FI_DEV_GPU_TEMP": "61",
+    "DCGM_FI_DEV_MEMORY_TEMP": "70",
+    "DCGM_FI_DEV_POWER_USAGE": "655",
+    "DCGM_FI_DEV_SM_CLOCK": "1905",
+    "DCGM_FI_DEV_MAX_SM_CLOCK": "1980",
+    "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL": "2",
+    "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": "3",
+    "DCGM_FI_PROF_PCIE_TX_BYTES": "2100000000",
+    "DCGM_FI_PROF_PCIE_RX_BYTES": "3300000000",
+    "DCGM_FI_PROF_DRAM_ACTIVE": "0.52",
+}
+PORT = {
+    "node_infiniband_state_id": "4",
+    "node_infiniband_physical_state_id": "5",
+    "node_infiniband_port_data_received_bytes_total": "0 +20000000000/s",
+    "node_infiniband_port_data_transmitted_bytes_total": "0 +20000000000/s",
+}
+APPLICATION: dict[str, list[tuple[dict[str, str], str]]] = {
+    "train_steps_total": [({"job_id": "4711", "tenant": "vision"}, "0 +450/s")],
+    "train_job_running": [({"job_id": "4711", "tenant": "vision"}, "1")],
+    "train_loss": [({"job_id": "4711", "tenant": "vision"}, "1.9")],
+    "inference_requests_total": [
+        ({"service": "chat", "tenant": "assist", "code": "200"}, "0 +20/s"),
+        ({"service": "chat", "tenant": "assist", "code": "500"}, "0"),
+    ],
+}
+
+
+def healthy(factory: Factory, samples: int) -> World:
+    """Every series of the fleet, as it is after ingest, over so many samples."""
+    world: World = {}
+    for cluster in factory.clusters.values():
+        for group in cluster.groups:
+            for index, host in enumerate(group.hosts, 1):
+                for metric, labels, values in _node(cluster, group, host, index):
+                    world[key(metric, labels)] = timeline(values, samples)
+        for job in cluster.jobs:
+            target = {"cluster": cluster.name, "job": job.name, "instance": f"{job.hosts[0]}:{job.port}"}
+            named = (metric.name for metric in factory.metrics.values() if metric.exporter == job.name)
+            for name in named:
+                for labels, values in APPLICATION.get(name, []):
+                    world[key(name, {**target, **labels})] = timeline(values, samples)
+    return world
+
+
+def _node(cluster: Cluster, group: NodeGroup, host: str, index: int) -> Iterator[tuple[str, dict[str, str], str]]:
+    place = {"cluster": cluster.name, "node": host}
+    exporters = {name: {**place, "job": name, "instance": f"{host}:{port}"} for name, port in cluster.ports.items()}
+    port = {**exporters["node"], "device": "mlx5_0", "port": "1"}
+    speed = number(group.port_speed or 0)
+    for exporter in exporters.values():
+        yield "up", exporter, "1"
+    for metric in metrics().values():
+        if metric.entity == "port":
+            yield metric.name, port, PORT.get(metric.name, speed if metric.unit == "bytes/s" else "0")
+            continue
+        extra = {"err_code": "0"} if "err_code" in metric.labels else {}
+        for board in range(group.gpus):
+            labels = {"gpu": str(board), "gpu_uuid": f"GPU-{index}-{board}", "job_id": "4711", **extra}
+            yield metric.name, {**exporters["dcgm"], **labels}, BOARD.get(metric.name, "0")
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+_SELECTOR = re.compile(r"(?P<metric>[^{]+)(?:\{(?P<labels>.*)\})?")
+
+
+def key(metric: str, labels: dict[str, str]) -> Key:
+    """The identity of a series; a label without a value is none."""
+    return metric, tuple(sorted((name, value) for name, value in labels.items() if value))
+
+
+def apply(world: World, change: dict[str, Any]) -> None:
+    """Change a world in place; ValueError where nothing is found that could change."""
+    rest = {name: value for name, value in change.items() if name not in ("of", "xid", "add")}
+    if "add" in change:
+        metric, labels = _read(change["add"])
+        world[key(metric, labels)] = timeline(rest["is"], len(next(iter(world.values()))))
+        return
+    metric, wanted = _read(change.get("of") or f"DCGM_FI_DEV_XID_ERRORS{{{change['xid']}}}")
+    found = [series for series in world if _selected(series, metric, wanted)]
+    if not found:
+        raise ValueError(f"no series is selected by {change}")
+    for series in found:
+        if "xid" in change:
+            _codes(world, series, rest["is"])
+        else:
+            _change(world, series, rest)
+
+
+def _read(text: str) -> tuple[str, dict[str, str]]:
+    found = _SELECTOR.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    pairs = (pair.split("=", 1) for pair in (found["labels"] or "").split(",") if pair)
+    return found["metric"], {name.strip(): value.strip() for name, value in pairs}
+
+
+def _selected(series: Key, metric: str, wanted: dict[str, str]) -> bool:
+    labels = dict(series[1])
+    return bool(re.fullmatch(metric, series[0])) and all(re.fullmatch(v, labels.get(n, "")) for n, v in wanted.items())
+
+
+def _change(world: World, series: Key, change: dict[str, Any]) -> None:
+    metric, labels = series[0], dict(series[1])
+    samples = world[series]
+    match change:
+        case {"is": text}:
+            world[series] = timeline(text, len(samples))
+        case {"gone": [begin, *end]} | {"unseen": [begin, *end]}:
+            first, last = at(begin), at(end[0]) if end else len(samples)
+            missing: Sample = None if "gone" in change else UNSEEN
+            world[series] = [*samples[:first], *[missing] * (last - first), *samples[last:]]
+        case {"copy": dict(other)}:
+            world[key(metric, {**labels, **other})] = list(samples)
+        case {"becomes": dict(other), "at": minute}:
+            first = at(minute)
+            renamed = key(metric, {**labels, **other})
+            before = world.get(renamed, [None] * len(samples))
+            world[series] = [*samples[:first], *[None] * (len(samples) - first)]
+            world[renamed] = [*before[:first], *samples[first:]]
+        case _:
+            raise ValueError(change)
+
+
+def _codes(world: World, series: Key, text: str) -> None:
+    """Replace a board's series of XIDs by one for each code that the timeline shows."""
+    codes = timeline(text, len(world.pop(series)))
+    for code in dict.fromkeys(value for value in codes if value is not None):
+        shown: list[Sample] = [value if value == code else None for value in codes]
+        world[key(series[0], {**dict(series[1]), "err_code": f"{code}"})] = shown

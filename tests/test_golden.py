@@ -1,0 +1,104 @@
+"""One directory a case: a spec, the plan that it becomes, every file of its output, all judged by the real tools."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conftest import ROOT
+from tocsin.diagnostics import Log
+from tocsin.pipeline import Compiled, compile_spec
+from tocsin.source import Span
+from tocsin.units import Duration, number
+from tocsin.verify import Tool as Judge
+from tocsin.verify import verify
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from toolbox import Tool
+
+CASES = sorted(path.parent for path in (ROOT / "tests" / "cases" / "golden").glob("*/spec.yaml"))
+EXAMPLES = [ROOT / "specs" / "ai-factory.yaml", ROOT / "specs" / "incident-world.yaml"]
+SPECS = [pytest.param(case / "spec.yaml", id=case.name) for case in CASES]
+SPECS += [pytest.param(spec, id=spec.stem) for spec in EXAMPLES]
+
+
+def compiled(spec: Path) -> Compiled:
+    log = Log()
+    result = compile_spec(str(spec), log, {})
+    assert result is not None, log.sorted()
+    assert not log.sorted()
+    return result
+
+
+def plain(value: Any) -> Any:
+    """A plan as JSON: records by their fields, places as FILE:LINE:COLUMN, numbers as they are printed."""
+    match value:
+        case Span():
+            return ":".join(map(str, value[:3]))
+        case Duration():
+            return str(value)
+        case Fraction():
+            return number(value)
+        case tuple() if hasattr(value, "_asdict"):
+            return {name: plain(field) for name, field in value._asdict().items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case dict():
+            return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+def expected_files(case: Path) -> dict[str, str]:
+    """What a case's directory must hold beside the spec."""
+    result = compiled(case / "spec.yaml")
+    files = {f"out/{artifact.path}": artifact.text for artifact in result.artifacts}
+    return {**files, "plan.json": json.dumps(plain(result.plan), indent=1, ensure_ascii=False) + "\n"}
+
+
+def present_files(case: Path) -> dict[str, str]:
+    paths = [path for path in case.rglob("*") if path.is_file() and path.name != "spec.yaml"]
+    return {str(path.relative_to(case)): path.read_text("utf-8") for path in paths}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_output_is_the_golden_one(case: Path, update: bool) -> None:
+    wanted, present = expected_files(case), present_files(case)
+    if update:
+        for path in present.keys() - wanted.keys():
+            (case / path).unlink()
+        for path, text in wanted.items():
+            (case / path).parent.mkdir(parents=True, exist_ok=True)
+            (case / path).write_text(text, "utf-8")
+        present = present_files(case)
+    assert sorted(present.keys() - wanted.keys()) == [], "nobody writes these goldens any more"
+    assert sorted(wanted.keys() - present.keys()) == [], "these goldens are missing: make golden"
+    for path, text in wanted.items():
+        assert present[path] == text, f"{path} differs: make golden, then read the difference"
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_promtool_agrees(spec: Path, promtool: Tool, newest: dict[str, Tool]) -> None:
+    """The portable subset is what 2.42 to 3.x accept alike, so the target's version does not matter here."""
+    log = Log()
+    verify(compiled(spec).artifacts, judge(promtool), judge(newest["amtool"]), log)
+    assert log.sorted() == []
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_amtool_from_the_target_on_agrees(spec: Path, amtool: Tool, newest: dict[str, Tool]) -> None:
+    result = compiled(spec)
+    if amtool.version < result.factory.targets.alertmanager:
+        return  # the file may say what an older release does not know
+    log = Log()
+    routing = [artifact for artifact in result.artifacts if artifact.path.startswith("alertmanager/")]
+    verify(routing, judge(newest["promtool"]), judge(amtool), log)
+    assert log.sorted() == []
+
+
+def judge(tool: Tool) -> Judge:
+    return Judge(tool.name, str(tool.path), ".".join(map(str, tool.version)))
