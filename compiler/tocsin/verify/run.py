@@ -1,0 +1,81 @@
+"""External programs: found, started, awaited. The only module that starts a process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tocsin.toolerror import ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+TIMEOUT = 600  # seconds for one call; the tests of a thousand SLOs need a fraction of it
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A program and the version that it says it has."""
+
+    name: str
+    path: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a program said: its exit status and everything it printed."""
+
+    status: int
+    output: str
+
+
+def find(name: str, environment: Mapping[str, str]) -> Tool:
+    """The program that NAME in the environment names, else the one on PATH; ToolError where there is none."""
+    named = environment.get(name.upper())
+    path = shutil.which(named or name, path=environment.get("PATH"))
+    if path is None:
+        where = f"{name.upper()}={named}" if named else "PATH"
+        raise ToolError(
+            f"{name} was not found ({where}): install it (Debian and Ubuntu: apt install prometheus "
+            f"prometheus-alertmanager; macOS: brew install prometheus alertmanager), set {name.upper()} to its path, "
+            "or build with --no-verify"
+        )
+    said = call([path, "--version"], None).output.split()
+    version = said[said.index("version") + 1] if "version" in said[:-1] else "?"
+    return Tool(name, path, version)
+
+
+def call(command: Sequence[str], folder: Path | None) -> Answer:
+    """Run a command to its end; ToolError where it cannot be started or does not end."""
+    # Messages are read, so they must not depend on the caller's language.
+    environment = {**os.environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(f"{command[0]} cannot be used: {error}") from None
+    return Answer(done.returncode, done.stdout.decode("utf-8", "replace"))
+
+
+def together(tasks: Sequence[Callable[[], None]]) -> None:
+    """Run tasks side by side, as many as there are processors; the first ToolError is raised."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        for future in [pool.submit(task) for task in tasks]:
+            future.result()

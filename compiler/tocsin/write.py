@@ -1,0 +1,253 @@
+"""Artifacts to disk: each file whole or not at all, and nothing that tocsin did not write is touched.
+
+The manifest says which files are ours. Everything is written into a staging folder first and moved to its place when
+it is complete, so a full disk is found before anything has changed; what fails later is taken back. A build that was
+killed leaves whole files, old or new, and a journal that lists them: the next build knows them and finishes the work.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import stat
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, TypeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from tocsin.artifact import Artifact
+
+    Undo = list[Callable[[], object]]
+
+MANIFEST = "manifest.json"
+JOURNAL = ".manifest.next.json"
+STAGE = ".tocsin.next"
+MAX_MANIFEST = 256 * 2**20  # bytes
+
+_FILE, _FOLDER, _NOTHING, _OTHER = "file", "folder", "nothing", "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Paths that differ from the artifacts: to be `added`, `changed` or `removed`; `foreign` ones are not ours."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    foreign: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.changed or self.removed or self.foreign)
+
+
+def compare(artifacts: Sequence[Artifact], folder: Path) -> Changes:
+    """What a write would do. Reads only. OSError where even that is not possible."""
+    ours = _ours(folder)
+    wanted = {artifact.path: artifact.text.encode() for artifact in artifacts}
+    added: list[str] = []
+    changed: list[str] = []
+    foreign: list[str] = []
+    for path, content in wanted.items():
+        found = _found(folder, path)
+        if found == _NOTHING:
+            added.append(path)
+        elif found != _FILE:
+            foreign.append(path)
+        elif not _is(folder / path, content):
+            (changed if path in ours or path == MANIFEST else foreign).append(path)
+    removed = sorted(path for path in ours - wanted.keys() if _is_file(folder, path))
+    return Changes(tuple(added), tuple(changed), tuple(removed), tuple(foreign))
+
+
+def write(artifacts: Sequence[Artifact], folder: Path) -> Changes:
+    """Bring a folder to the artifacts; nothing happens where `foreign` files are in the way.
+
+    OSError, and the folder as it was, where the disk does not allow it.
+    """
+    if folder.is_symlink():
+        raise NotADirectoryError(errno.ENOTDIR, "it is a symbolic link, and tocsin follows none", str(folder))
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with _alone(folder):
+            _clear(folder)
+            changes = compare(artifacts, folder)
+            if not changes.foreign:
+                _bring(folder, changes, {artifact.path: artifact.text for artifact in artifacts})
+        return changes
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One build at a time writes a folder; a second one waits until the first has ended, in whatever way."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+# --- what is there ----------------------------------------------------------------------------------------------------
+
+
+def _ours(folder: Path) -> set[str]:
+    """Every path that a manifest or journal of ours lists; a listed path that leaves the folder is not believed."""
+    return {path for name in (MANIFEST, JOURNAL) for path in _listed(folder / name) if _is_inside(path)}
+
+
+def _listed(file: Path) -> Iterable[object]:
+    try:
+        status = file.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_MANIFEST:
+            return ()
+        content = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):  # none, or not written by us
+        return ()
+    files = content.get("files") if isinstance(content, dict) else None
+    return files if isinstance(files, dict) else ()
+
+
+def _is_inside(path: object) -> TypeGuard[str]:
+    if not isinstance(path, str) or not path.isprintable():
+        return False
+    parts = path.split("/")
+    return not {"", ".", "..", STAGE} & set(parts) and path not in (MANIFEST, JOURNAL)
+
+
+def _found(folder: Path, path: str) -> str:
+    """What is at a path: a file, a folder, nothing, or something else, such as a link, there or on the way there."""
+    parts = PurePosixPath(path).parts
+    kind = _FOLDER
+    for depth in range(1, len(parts) + 1):
+        if kind != _FOLDER:
+            return _OTHER
+        try:
+            mode = folder.joinpath(*parts[:depth]).lstat().st_mode
+        except FileNotFoundError:
+            return _NOTHING
+        kind = _FOLDER if stat.S_ISDIR(mode) else _FILE if stat.S_ISREG(mode) else _OTHER
+    return kind
+
+
+def _is_file(folder: Path, path: str) -> bool:
+    try:
+        return _found(folder, path) == _FILE
+    except OSError:  # a name that no file can have, or none that we may look at
+        return False
+
+
+def _is_empty_folder(folder: Path, path: str) -> bool:
+    try:
+        return _found(folder, path) == _FOLDER and not os.listdir(folder / path)
+    except OSError:
+        return False
+
+
+def _is(file: Path, content: bytes) -> bool:
+    return file.stat().st_size == len(content) and file.read_bytes() == content
+
+
+# --- what is done -----------------------------------------------------------------------------------------------------
+
+
+def _bring(folder: Path, changes: Changes, texts: dict[str, str]) -> None:
+    """Stage, then move, then tidy up. OSError where the first two fail, after all that was moved was moved back."""
+    ours = _ours(folder)
+    touched = sorted({*changes.added, *changes.changed}, key=lambda path: (path == MANIFEST, path))
+    undo: Undo = []
+    try:
+        if changes:
+            journal = json.dumps({"files": dict.fromkeys(sorted(ours | texts.keys()))})
+            fresh = _staged(folder / STAGE, {JOURNAL: journal, **{path: texts[path] for path in touched}})
+            _put(folder, JOURNAL, fresh.pop(JOURNAL), undo)
+            _take_away(folder, changes.removed, undo)
+            for path, file in fresh.items():
+                _put(folder, path, file, undo)
+    except BaseException:
+        for step in reversed(undo):  # the journal's is the last: it stays where one before it fails
+            step()
+        raise
+    finally:
+        _clear(folder)
+    for path in ours - texts.keys():
+        _drop_empty_folders(folder, path)
+    (folder / JOURNAL).unlink(missing_ok=True)
+
+
+def _staged(stage: Path, texts: dict[str, str]) -> dict[str, Path]:
+    stage.mkdir()
+    files = {path: stage / f"{number}.new" for number, path in enumerate(texts)}
+    for path, file in files.items():
+        _save(file, texts[path])
+    return files
+
+
+def _save(file: Path, text: str) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(text.encode())
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _take_away(folder: Path, paths: Iterable[str], undo: Undo) -> None:
+    for number, path in enumerate(paths):
+        kept = folder / STAGE / f"{number}.removed"
+        undo.append(partial(_move_back, kept, folder / path))
+        os.replace(folder / path, kept)
+
+
+def _put(folder: Path, path: str, fresh: Path, undo: Undo) -> None:
+    """Move a finished file to its place: a reader sees the old one or the new one."""
+    target, kept = folder / path, fresh.with_suffix(".old")
+    for parent in reversed(target.relative_to(folder).parents):
+        if not (folder / parent).is_dir():
+            undo.append(partial(_rmdir, folder / parent))
+            (folder / parent).mkdir()
+    if target.exists():
+        with suppress(OSError):  # a file system without hard links: the old file cannot be kept
+            os.link(target, kept, follow_symlinks=False)
+        undo.append(partial(_move_back, kept, target))
+    else:
+        undo.append(partial(target.unlink, missing_ok=True))
+    os.replace(fresh, target)
+
+
+def _move_back(kept: Path, target: Path) -> None:
+    with suppress(FileNotFoundError):  # it was never moved away
+        os.replace(kept, target)
+
+
+def _rmdir(folder: Path) -> None:
+    with suppress(FileNotFoundError):
+        folder.rmdir()
+
+
+def _clear(folder: Path) -> None:
+    """Remove what a build has staged, this one or one that was killed."""
+    stage = folder / STAGE
+    if stage.is_symlink() or stage.is_file():
+        stage.unlink()
+    elif stage.exists():
+        shutil.rmtree(stage)
+
+
+def _drop_empty_folders(folder: Path, path: str) -> None:
+    """Remove the folders that a file of ours has left empty."""
+    for parent in PurePosixPath(path).parents:
+        if parent.parts and _is_empty_folder(folder, str(parent)):
+            (folder / parent).rmdir()
