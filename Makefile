@@ -1,0 +1,57 @@
+# The two commands of a newcomer are `make build` and `make test`; `make help` lists the rest.
+# Nothing is needed but Python 3.11+ and make: the environment and the external tools land in .venv and .cache.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SPECS  := specs/ai-factory.yaml specs/incident-world.yaml
+TOOLBOX := $(PYTHON) tests/toolbox.py
+# The newest tools found, named as the command line looks for them.
+WITH_TOOLS = export PROMTOOL="$$($(TOOLBOX) path promtool)" AMTOOL="$$($(TOOLBOX) path amtool)"
+
+.DEFAULT_GOAL := help
+.PHONY: help build check test test-long lint golden tools tools-if-missing bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: $(VENV)/ready tools-if-missing ## compile the example specs into out/, every file proven
+	@$(WITH_TOOLS) && for spec in $(SPECS); do $(BIN)/tocsin build $$spec || exit $$?; done
+
+check: $(VENV)/ready tools-if-missing ## fail where out/ is not what the specs say
+	@$(WITH_TOOLS) && for spec in $(SPECS); do $(BIN)/tocsin build --check $$spec || exit $$?; done
+
+test: $(VENV)/ready tools-if-missing ## run every test over every tool version found
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2 --dist loadgroup
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
+
+test-long: $(VENV)/ready tools-if-missing ## the slow tests: the long fuzz, the large specs
+	$(BIN)/pytest -m slow
+
+lint: $(VENV)/ready ## style and types
+	$(BIN)/ruff format --check compiler tests
+	$(BIN)/ruff check compiler tests
+	$(BIN)/mypy
+
+golden: $(VENV)/ready tools-if-missing ## rewrite the expected outputs of the tests, then run them
+	$(BIN)/pytest --update tests/test_golden.py tests/test_messages.py
+	$(BIN)/pytest tests/test_golden.py tests/test_messages.py
+
+tools: ## put promtool, amtool and the servers into .cache/tools where they are not installed
+	@$(TOOLBOX) fetch
+
+tools-if-missing:
+	@for tool in promtool amtool; do $(TOOLBOX) path $$tool > /dev/null || exec $(TOOLBOX) fetch; done
+
+bench: $(VENV)/ready tools-if-missing ## time and memory, as ratios to something run beside it
+	@$(WITH_TOOLS) && $(BIN)/python -m tests.bench
+
+clean: ## remove everything that can be made again, out/ excepted
+	rm -rf $(VENV) .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,110 @@
+"""A host of the fleet and the pages of its exporters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fleet import port
+from fleet.board import XID, XID_MESSAGES, Board
+from fleet.counters import every_metric, listed
+from fleet.exposition import Family, page
+from fleet.meter import Meter
+from fleet.port import Port
+from tocsin.catalog import Metric, gpu_models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from fleet.workload import Service, Trainer
+
+EXPORTERS = ("dcgm", "node", "trainer", "serving")
+_LOWER_CASE_SINCE = (4, 8, 3)  # the release of dcgm-exporter that renamed Hostname to hostname
+
+
+@dataclass(slots=True)
+class Node:
+    """A host by its address. `jobs` are those that all its boards work for; `sysfs` a folder that shows its ports.
+
+    `release` is its dcgm-exporter's. A host with a `sysfs` leaves node_exporter's page to the real node_exporter.
+    """
+
+    host: str
+    model: str = "h100"
+    gpus: int = 8
+    jobs: tuple[str, ...] = ()
+    release: tuple[int, ...] = (4, 8, 2)
+    adapters: int = 2
+    trainer: Trainer | None = None
+    service: Service | None = None
+    sysfs: Path | None = None
+    boards: list[Board] = field(init=False)
+    ports: list[Port] = field(init=False)
+    _metrics: tuple[Metric, ...] = field(default_factory=every_metric)
+    _busy: Meter = field(default_factory=lambda: Meter(rate=0.7))
+
+    def __post_init__(self) -> None:
+        """Everything is sound."""
+        product = gpu_models()[self.model].product
+        self.boards = [Board(self.host, index, product, self.jobs) for index in range(self.gpus)]
+        self.ports = [Port(f"mlx5_{index}", 50e9) for index in range(self.adapters)]
+        self.show_ports()
+
+    def show_ports(self) -> None:
+        """Let the folder that stands for /sys say how the ports are."""
+        if self.sysfs is not None:
+            port.write_sysfs(self.ports, self.sysfs)
+
+    def collect(self, counters: str) -> None:
+        """Restart dcgm-exporter with a counters file; ValueError where it would not start."""
+        self._metrics = listed(counters)
+
+    def exporters(self) -> list[str]:
+        """Those that answer on this host."""
+        there = {"dcgm": True, "node": True, "trainer": self.trainer, "serving": self.service}
+        return [name for name in EXPORTERS if there[name]]
+
+    def page(self, exporter: str) -> str:
+        """What an exporter says now."""
+        if exporter == "dcgm":
+            return page(self._dcgm())
+        if exporter == "node":
+            load = Family("node_load1", "gauge", "1m load average.", [({}, 12.5)])
+            busy = Family(
+                "node_cpu_seconds_total",
+                "counter",
+                "Seconds the CPUs spent in each mode.",
+                [({"cpu": "0", "mode": "user"}, self._busy.read())],
+            )
+            return page([busy, load, *port.families(self.ports)])
+        workload = self.trainer if exporter == "trainer" else self.service
+        return page(workload.families() if workload else [])
+
+    def _dcgm(self) -> Iterator[Family]:
+        present = [board for board in self.boards if board.present]
+        if not present:
+            return
+        for metric in self._metrics:
+            copies = [
+                (self._labels(board, metric, job), board.read(metric.name))
+                for board in present
+                for job in board.jobs or ("",)
+            ]
+            yield Family(metric.name, metric.type, metric.help, copies)
+
+    def _labels(self, board: Board, metric: Metric, job: str) -> dict[str, str]:
+        """As the exporter orders them; a label of a job only where its mapping names one."""
+        labels = {
+            "gpu": str(board.index),
+            "UUID": board.uuid,
+            "pci_bus_id": f"00000000:{0x1B + board.index:02X}:00.0",
+            "device": f"nvidia{board.index}",
+            "modelName": board.product,
+            "hostname" if self.release >= _LOWER_CASE_SINCE else "Hostname": self.host,
+            "DCGM_FI_DRIVER_VERSION": "550.54.15",
+        }
+        if metric.name == XID:
+            code = int(board.read(XID))
+            labels |= {"err_code": str(code), "err_msg": XID_MESSAGES.get(code, "Unknown Error")}
+        return labels | ({"hpc_job": job} if job else {})

@@ -1,0 +1,55 @@
+"""A server that somebody else wrote, started on loopback, its log kept in a file, and ended for certain."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A process and where its log is."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def tail(self, lines: int = 40) -> str:
+        """The end of its log, under its name."""
+        text = self.log.read_text("utf-8", "replace").splitlines()[-lines:]
+        status = self.process.poll()
+        state = "runs" if status is None else f"ended with status {status}"
+        return "\n".join((f"--- {self.name} {state}; the last of {self.log}:", *text))
+
+
+@contextlib.contextmanager
+def running(name: str, command: Sequence[str], folder: Path) -> Iterator[Program]:
+    """The program, running in a folder of its own; at the end it is asked to stop, and killed if it does not."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / f"{name}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+    try:
+        yield Program(name, process, log)
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def free_address(host: str = "127.0.0.1") -> str:
+    """An address on which nobody listens now."""
+    with socket.create_server((host, 0)) as server:
+        return f"{host}:{server.getsockname()[1]}"
