@@ -153,6 +153,15 @@ def test_a_missing_tool_is_named_with_the_way_to_have_it(tmp_path: Path) -> None
         find("promtool", {"PATH": str(tmp_path), "PROMTOOL": "/nowhere/promtool"})
 
 
+def test_a_tool_that_is_named_relative_to_here_is_found_from_elsewhere(
+    newest: dict[str, Tool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = newest["promtool"].path
+    monkeypatch.chdir(path.parent)
+    tool = find("promtool", {"PROMTOOL": f"./{path.name}"})
+    assert call([tool.path, "--version"], tmp_path).status == 0
+
+
 def test_a_program_that_cannot_be_started_is_told(tmp_path: Path) -> None:
     program = Path(tmp_path, "promtool")
     program.write_text("not a program", "utf-8")

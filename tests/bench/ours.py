@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tocsin.verify.promtool import CHECK_CONFIG, CHECK_RULES, TEST_RULES
+
 from .clock import RunError, Work
 from .rules import count_rules
 
@@ -102,9 +104,9 @@ def promtool_commands(output: Path) -> Sequence[Sequence[str]]:
         return found
 
     return [
-        [promtool, "check", "rules", "--lint=all", "--lint-fatal", *files("rules/*.yml")],
-        [promtool, "check", "config", *files("prometheus/*/*.yml")],
-        [promtool, "test", "rules", *files("tests/*.yml")],
+        [promtool, *CHECK_RULES, *files("rules/*.yml")],
+        [promtool, *CHECK_CONFIG, *files("prometheus/*/*.yml")],
+        [promtool, *TEST_RULES, *files("tests/*.yml")],
     ]
 
 

@@ -51,7 +51,7 @@ def find(name: str, environment: Mapping[str, str]) -> Tool:
         )
     said = call([path, "--version"], None).output.split()
     version = said[said.index("version") + 1] if "version" in said[:-1] else "?"
-    return Tool(name, path, version)
+    return Tool(name, os.path.abspath(path), version)  # it will run in another folder
 
 
 def call(command: Sequence[str], folder: Path | None) -> Answer:
