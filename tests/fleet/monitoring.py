@@ -19,7 +19,7 @@ from fleet.deadline import until
 from fleet.program import Program, free_address, running
 from fleet.spec import spec
 from tocsin import versions
-from toolbox import Tool, best, dotted, found
+from toolbox import NEEDED, Tool, best, dotted, found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def pairs() -> list[Pair]:
         name: [tool for tool in found(name) if versions.is_known(name, tool.version)]
         for name in ("prometheus", "alertmanager")
     }
-    if not all(known.values()):
+    if not all(known.values()) or not all(found(name) for name in NEEDED):
         return []
     tools = zip_longest(known["prometheus"], known["alertmanager"])
     return [Pair(one or known["prometheus"][-1], two or known["alertmanager"][-1]) for one, two in tools]

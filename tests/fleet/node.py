@@ -27,7 +27,8 @@ _LOWER_CASE_SINCE = (4, 8, 3)  # the release of dcgm-exporter that renamed Hostn
 class Node:
     """A host by its address. `jobs` are those that all its boards work for; `sysfs` a folder that shows its ports.
 
-    `release` is its dcgm-exporter's. A host with a `sysfs` leaves node_exporter's page to the real node_exporter.
+    `release` is its dcgm-exporter's, and `pod` what that takes for the host's name where it runs in a container. A host
+    with a `sysfs` leaves node_exporter's page to the real node_exporter.
     """
 
     host: str
@@ -35,6 +36,7 @@ class Node:
     gpus: int = 8
     jobs: tuple[str, ...] = ()
     release: tuple[int, ...] = (4, 8, 2)
+    pod: str = ""
     adapters: int = 2
     trainer: Trainer | None = None
     service: Service | None = None
@@ -101,7 +103,7 @@ class Node:
             "pci_bus_id": f"00000000:{0x1B + board.index:02X}:00.0",
             "device": f"nvidia{board.index}",
             "modelName": board.product,
-            "hostname" if self.release >= _LOWER_CASE_SINCE else "Hostname": self.host,
+            "hostname" if self.release >= _LOWER_CASE_SINCE else "Hostname": self.pod or self.host,
             "DCGM_FI_DRIVER_VERSION": "550.54.15",
         }
         if metric.name == XID:

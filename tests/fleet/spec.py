@@ -60,6 +60,11 @@ def spec(fleet: Fleet, targets: dict[str, str], alertmanager: str, webhooks: str
     return json.dumps(said, indent=2) + "\n"
 
 
+def group(node: Node) -> str:
+    """The name of the node group that a host belongs to: its model, its count of boards, whether it has a fabric."""
+    return f"{node.model}x{node.gpus}" + ("" if node.adapters else "-alone")
+
+
 def _owner(owner: str, webhooks: str) -> dict[str, object]:
     told = {kind: {"webhook": {"url": f"http://{webhooks}/{owner}-{kind}"}} for kind in ("page", "ticket")}
     return {**told, "runbooks": f"{RUNBOOKS}/{owner}/"}
@@ -69,7 +74,7 @@ def _cluster(fleet: Fleet) -> dict[str, object]:
     nodes = list(fleet.nodes.values())
     groups: dict[str, list[Node]] = {}
     for node in nodes:
-        groups.setdefault(f"{node.model}x{node.gpus}" + ("" if node.adapters else "-alone"), []).append(node)
+        groups.setdefault(group(node), []).append(node)
     trainers = [node.host for node in nodes if node.trainer]
     serving = [node.host for node in nodes if node.service]
     jobs: dict[str, object] = {}
