@@ -6,11 +6,12 @@ An incident says what must happen, and by that what must not:
     also: [LABELS]                                              may fire or not, whenever
 
 Labels are regular expressions, anchored at both ends. Every other alert at any minute is wrong, and so is an expected
-one before the event, which is at minute EVENT unless the alert is expected earlier. Only the watchdog is not looked at.
+one before the event, which is at minute EVENT unless the alert is expected by then. Only the watchdog is not looked at.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory
 
 EVENT = 10
+SHORT = 40
 Labels = dict[str, str]
 Fired = dict[int, list[Labels]]  # by minute
 
@@ -37,12 +39,17 @@ class Incident(NamedTuple):
 
     name: str
     story: str
-    minutes: int = 40
+    minutes: int = SHORT
     core: bool = False
     alone: bool = False
     changes: Sequence[dict[str, Any]] = ()
     expect: Sequence[dict[str, Any]] = ()
     also: Sequence[Labels] = ()
+
+
+BYSTANDER = Incident(
+    "bystander", "Nothing happens to this fleet, neither to its node gpu-node-02 nor to its inference."
+)
 
 
 def read(folder: Path) -> list[Incident]:
@@ -56,29 +63,31 @@ def play(
 ) -> dict[str, Fired]:
     """What fires in each incident, by its name. `file` is where promtool's input is put.
 
-    Incidents of one length happen in one world, each to a fleet of its own: what tells places apart carries the
-    number of the incident, and is stripped from what fires. Those that are `alone` have a world of their own.
+    Short incidents share a world, and so do long ones, each with a fleet of its own beside one to which nothing
+    happens: what tells places apart carries the number of the incident, and is stripped from what fires. Those that
+    are `alone`, since they happen to a whole cluster, have a world of their own.
     """
-    worlds: dict[tuple[int, str], list[Incident]] = {}
+    shared: dict[str, list[Incident]] = {}
     for incident in incidents:
-        worlds.setdefault((incident.minutes, incident.name if incident.alone else ""), []).append(incident)
+        shared.setdefault(incident.name if incident.alone else f"{incident.minutes > SHORT}", []).append(incident)
+    worlds = [[BYSTANDER, *one] if not one[0].alone else one for one in shared.values()]
     paths = sorted(rules)
     tests = {
         "rule_files": [str(path) for path in paths],
         "evaluation_interval": f"{STEP}s",
         "group_eval_order": [g["name"] for path in paths for g in yaml.safe_load(path.read_text("utf-8"))["groups"]],
-        "tests": [_test(number, factory, tenants) for number, tenants in enumerate(worlds.values())],
+        "tests": [_test(number, factory, world) for number, world in enumerate(worlds)],
     }
-    file.write_text(yaml.safe_dump(tests, sort_keys=False, width=10**6), "utf-8")
+    file.write_text(json.dumps(tests), "utf-8")  # which is YAML, and quick to write
     said = subprocess.run([promtool, "test", "rules", file], capture_output=True, text=True, check=False)
     fired: dict[str, Fired] = {incident.name: {} for incident in incidents}
     answers = _ANSWER.findall(said.stdout + said.stderr)
-    assert len(answers) == sum(minutes for minutes, _ in worlds), f"{said.stdout}{said.stderr}"[:2000]
-    for world, minute, got in answers:
-        tenants = list(worlds.values())[int(world)]
-        alerts = [dict(_LABEL.findall(alert)) for alert in _ALERT.findall(got)]
-        for number, incident in enumerate(tenants):
-            fired[incident.name][_minutes(minute)] = [_home(alert) for alert in alerts if _is_of(alert, number)]
+    assert len(answers) == sum(_length(world) for world in worlds), f"{said.stdout}{said.stderr}"[:2000]
+    for number, at, got in answers:
+        minute, alerts = _minutes(at), [dict(_LABEL.findall(alert)) for alert in _ALERT.findall(got)]
+        for place, incident in enumerate(worlds[int(number)]):
+            if incident is not BYSTANDER and minute <= incident.minutes:
+                fired[incident.name][minute] = [_home(alert) for alert in alerts if _is_of(alert, place)]
     return fired
 
 
@@ -90,14 +99,20 @@ _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _PLACES = ("node", "gpu_uuid", "job_id", "service", "instance")
 
 
+def _length(world: Sequence[Incident]) -> int:
+    return max(incident.minutes for incident in world)
+
+
 def _test(number: int, factory: Factory, incidents: Sequence[Incident]) -> dict[str, Any]:
+    minutes = _length(incidents)
     series = []
-    for index, incident in enumerate(incidents):
-        world = healthy(factory, incident.minutes * A_MINUTE + 1)
+    for place, incident in enumerate(incidents):
+        length = minutes if incident is BYSTANDER else incident.minutes
+        world = healthy(factory, length * A_MINUTE + 1, _text(incident))
         for change in incident.changes:
             apply(world, change)
         series += [
-            {"series": _series(metric, labels, index), "values": notation(values)}
+            {"series": _series(metric, labels, place), "values": notation(values)}
             for (metric, labels), values in world.items()
         ]
     asked = f'ALERTS{{alertstate="firing",alertname!="Watchdog",world!="{number}"}}'
@@ -105,10 +120,16 @@ def _test(number: int, factory: Factory, incidents: Sequence[Incident]) -> dict[
         "interval": f"{STEP}s",
         "input_series": series,
         "promql_expr_test": [
-            {"expr": asked, "eval_time": f"{minute}m", "exp_samples": _NOTHING}
-            for minute in range(1, incidents[0].minutes + 1)
+            {"expr": asked, "eval_time": f"{minute}m", "exp_samples": _NOTHING} for minute in range(1, minutes + 1)
         ],
     }
+
+
+def _text(incident: Incident) -> str:
+    """Where the incident speaks of a part of the fleet; one that is alone is told of all nodes."""
+    if incident is BYSTANDER:
+        return incident.story
+    return f"{incident.changes} {incident.expect} {incident.also}{' alone' if incident.alone else ''}"
 
 
 def _series(metric: str, labels: tuple[tuple[str, str], ...], index: int) -> str:
@@ -145,7 +166,8 @@ def wrong(incident: Incident, fired: Fired) -> str:
 
 def _allowed(incident: Incident, alert: Labels, minute: int) -> bool:
     def over(expected: dict[str, Any]) -> bool:
-        return not min(EVENT, expected["from"]) <= minute < expected.get("clear", incident.minutes + 1)
+        begin = EVENT if expected["from"] > EVENT else 0
+        return not begin <= minute < expected.get("clear", incident.minutes + 1)
 
     return any(_matches(alert, labels) for labels in incident.also) or any(
         _matches(alert, expected["alert"]) and not over(expected) for expected in incident.expect

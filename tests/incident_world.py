@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tocsin.factory import Cluster, Factory, NodeGroup
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
-World = dict[Key, "list[Sample]"]
+World = dict[Key, "tuple[Sample, ...]"]
 
 # Boards that train at their power limit. A metric of the catalogue that stands nowhere here is at zero.
 BOARD = {
@@ -62,20 +62,25 @@ APPLICATION: dict[str, list[tuple[dict[str, str], str]]] = {
 }
 
 
-def healthy(factory: Factory, samples: int) -> World:
-    """Every series of the fleet, as it is after ingest, over so many samples."""
+def healthy(factory: Factory, samples: int, spoken_of: str) -> World:
+    """The series of the fleet, as they are after ingest, over so many samples.
+
+    The second node and the applications are there only where the incident's text speaks of them: most need neither.
+    """
     world: World = {}
     for cluster in factory.clusters.values():
         for group in cluster.groups:
-            for index, host in enumerate(group.hosts, 1):
-                for metric, labels, values in _node(cluster, group, host, index):
+            for number_, host in enumerate(group.hosts, 1):
+                if number_ > 1 and not re.search(f"{host}|GPU-{number_}|alone", spoken_of):
+                    continue
+                for metric, labels, values in _node(cluster, group, host, number_):
                     world[key(metric, labels)] = timeline(values, samples)
         for job in cluster.jobs:
             target = {"cluster": cluster.name, "job": job.name, "instance": f"{job.hosts[0]}:{job.port}"}
-            named = (metric.name for metric in factory.metrics.values() if metric.exporter == job.name)
-            for name in named:
-                for labels, values in APPLICATION.get(name, []):
-                    world[key(name, {**target, **labels})] = timeline(values, samples)
+            for metric in factory.metrics.values():
+                told = metric.exporter == job.name and metric.name.partition("_")[0] in spoken_of
+                for labels, values in APPLICATION.get(metric.name, []) if told else []:
+                    world[key(metric.name, {**target, **labels})] = timeline(values, samples)
     return world
 
 
@@ -146,15 +151,15 @@ def _change(world: World, series: Key, change: dict[str, Any]) -> None:
         case {"gone": [begin, *end]} | {"unseen": [begin, *end]}:
             first, last = at(begin), at(end[0]) if end else len(samples)
             missing: Sample = None if "gone" in change else UNSEEN
-            world[series] = [*samples[:first], *[missing] * (last - first), *samples[last:]]
+            world[series] = (*samples[:first], *[missing] * (last - first), *samples[last:])
         case {"copy": dict(other)}:
-            world[key(metric, {**labels, **other})] = list(samples)
+            world[key(metric, {**labels, **other})] = samples
         case {"becomes": dict(other), "at": minute}:
             first = at(minute)
             renamed = key(metric, {**labels, **other})
-            before = world.get(renamed, [None] * len(samples))
-            world[series] = [*samples[:first], *[None] * (len(samples) - first)]
-            world[renamed] = [*before[:first], *samples[first:]]
+            before = world.get(renamed, (None,) * len(samples))
+            world[series] = samples[:first] + (None,) * (len(samples) - first)
+            world[renamed] = before[:first] + samples[first:]
         case _:
             raise ValueError(change)
 
@@ -163,5 +168,5 @@ def _codes(world: World, series: Key, text: str) -> None:
     """Replace a board's series of XIDs by one for each code that the timeline shows."""
     codes = timeline(text, len(world.pop(series)))
     for code in dict.fromkeys(value for value in codes if value is not None):
-        shown: list[Sample] = [value if value == code else None for value in codes]
-        world[key(series[0], {**dict(series[1]), "err_code": f"{code}"})] = shown
+        shown = tuple(value if value == code else None for value in codes)
+        world[key(series[0], {**dict(series[1]), "err_code": str(code)})] = shown

@@ -586,7 +586,7 @@ def test_ctrl_c_while_the_tools_run_leaves_the_last_output_alone(tmp_path: Path)
     tool = tmp_path / "tool"
     tool.write_text(
         f"#!/bin/sh\n[ \"$1\" = --version ] && exec echo 'tool, version 3.5.0 (branch: HEAD)'\n"
-        f"[ -e {begun} ] && exit 0\necho > {begun}\nexec sleep 600\n"
+        f"[ -e {begun} ] && exit 0\necho > {begun}\nexec sleep 60\n"
     )
     tool.chmod(0o755)
     spec = tmp_path / "spec.yaml"

@@ -104,6 +104,22 @@ def insert(text: str, chance: random.Random) -> str:
 
 
 TOKEN = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|[^\s,{}\[\]:#]+(?::[^\s,{}\[\]#]+)*")
+LANGUAGE = re.compile(
+    r"[a-z_]+_total(?:\{[^{}\n]*\})?|\{\n[^{}]*\}|\"\[[^\"\n]*\"|[a-z0-9_-]+\[[0-9,-]+\]|[0-9.]+[%a-zA-Z/]+"
+)
+SIGNS = [
+    *"{}()[]\"'\\~=!,.*+?|^$-/%@:;#&<>09aZ_ ",
+    "\n",
+    "\0",
+    "é",
+    "\\\\x",
+    "\\\\p{L}",
+    "{9}",
+    "(?:",
+    "[^",
+    "=~",
+    "[5m]",
+]
 KEY = re.compile(r"[\w-]+(?=:(?: |\n))")
 
 
@@ -124,6 +140,19 @@ def replace_value(text: str, chance: random.Random) -> str:
     found = chance.choice(keys)
     end = re.compile(r"[,}\n]|$").search(text, found.end())
     return f"{text[: found.end()]}: {chance.choice(VALUES)}{text[end.start() if end else len(text) :]}"
+
+
+def retouch(text: str, chance: random.Random) -> str:
+    """A few characters of a value: of a selector, an expression, a range, a number."""
+    tokens = list(chance.choice([TOKEN, LANGUAGE]).finditer(text))
+    if not tokens:
+        return text
+    found = chance.choice(tokens)
+    value = found[0]
+    for _ in range(chance.choice([1, 1, 2])):
+        at = chance.randrange(len(value) + 1)
+        value = value[:at] + chance.choice(["", *SIGNS]) + value[at + chance.choice([0, 1]) :]
+    return text[: found.start()] + value + text[found.end() :]
 
 
 def rename_key(text: str, chance: random.Random) -> str:
@@ -152,7 +181,7 @@ def indent(line: str) -> int:
 
 # Those that keep the text YAML more often, so that the later stages see it, stand here more often.
 MUTATIONS = [flip_byte, drop_line, repeat_line, swap_lines, cut, insert]
-MUTATIONS += [replace_token, replace_value, rename_key, splice] * 3
+MUTATIONS += [replace_token, replace_value, retouch, retouch, rename_key, splice] * 3
 
 
 def case(number: int) -> str:

@@ -127,6 +127,9 @@ def test_names_with_hyphens_stay_readable() -> None:
         ("(GPU|MIG)-[0-9a-f-]+", "GPU-0"),
         ("[1-5][0-9]{2}", "100"),
         ("chat|embed", "chat"),
+        ("[45]..", "400"),
+        ("[^0-9A-Za-z]{3}", "___"),
+        ('["&]', '"'),
         ("chat-.*", "chat-"),
         (".+", "0"),
         ("", ""),
@@ -151,6 +154,11 @@ def test_every_ordinary_expression_has_an_example_that_matches(pattern: str) -> 
 def test_whatever_is_written_has_an_example_that_matches_or_none(pattern: str) -> None:
     text = example(pattern)
     assert text is None or matches(pattern, text)
+
+
+def test_no_example_is_written_for_what_is_refused() -> None:
+    """It would fill any memory."""
+    assert example("(((((a{999}){999}){999}){999}){999})") is None
 
 
 @pytest.mark.parametrize("pattern", ["(", "a{2,1}", "[", "\\", "(?=a)", r"\bx\B", "[^\x00-\U0010ffff]", "(" * 1000])

@@ -55,13 +55,14 @@ def literal(text: str) -> str:
 def example(pattern: str) -> str | None:
     """A short text that the expression matches, for test data; None where none was found."""
     try:
+        validate(pattern)  # its limits on repetitions hold for the example, too
         text, end = _alternatives(pattern, 0, 0)
         return text if end == len(pattern) and matches(pattern, text) else None
     except (PatternError, IndexError, ValueError):
         return None
 
 
-_CHARACTERS = "0aA1bB9zZ_-./: "
+_CHARACTERS = "".join(dict.fromkeys("0aA1bB9zZ_-./: " + "".join(map(chr, range(0x20, 0x7F)))))  # the usual ones first
 _CLASSES = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a", "b": "", "A": "", "z": ""}
 _QUANTIFIER = re.compile(r"(?:([*?])|(\+)|\{(\d{1,3})(?:,\d*)?\})\??")
 _GROUP = re.compile(r"\((?:\?(?:P?<\w+>|[imsU-]*:))?")

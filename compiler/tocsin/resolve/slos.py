@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin import pattern
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
 from tocsin.factory import Slo
@@ -71,6 +72,7 @@ def _selector(
     where: Path = (*path, "ratio", key)
     try:
         selector = parse_selector(text)
+        _judge_patterns(selector)
     except PromqlError as error:
         hint = error.hint or 'a selector is a metric with its matchers: name{label="value", other=~"a|b"}'
         log.error("PQL101", error.message, document.places.inside(where, error.start, error.end), hint)
@@ -88,6 +90,17 @@ def _selector(
         log.error("SIG106", f"no signal has the metric {selector.metric}", place, hint)
         return None
     return selector
+
+
+def _judge_patterns(selector: Selector) -> None:
+    """PromqlError where a regular expression is too long, or wrong beyond what its grammar says."""
+    for matcher in selector.matchers:
+        if matcher.op in ("=~", "!~"):
+            try:
+                pattern.validate(matcher.value)
+            except pattern.PatternError as error:
+                what = f"this is not a regular expression of Prometheus: {error}"
+                raise PromqlError(what, matcher.value_start, matcher.value_end) from None
 
 
 def _refused(document: Document) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,18 +28,22 @@ def problems(dashboard: dict[str, Any]) -> Iterator[str]:
     """Everything that is wrong with a dashboard, in words."""
     for error in sorted(_validator("dashboard").iter_errors(dashboard), key=lambda e: list(map(str, e.path))):
         yield f"{'/'.join(map(str, error.path))}: {error.message[:200]}"
-    for panel in dashboard.get("panels", []):
+    panels = [panel for panel in dashboard.get("panels", []) if isinstance(panel, dict)]
+    for panel in panels:
         for part, value in (("Options", panel.get("options")), ("FieldConfig", _custom(panel))):
             kind = str(panel.get("type", ""))
             if value is not None and part in _schema(kind).get("definitions", {}):
                 for error in _validator(kind, part).iter_errors(value):
                     where = "/".join(map(str, error.path))
                     yield f"panel '{panel.get('title')}' {part} {where}: {error.message[:200]}"
-    ids = [panel.get("id") for panel in dashboard.get("panels", [])]
+    ids = [panel.get("id") for panel in panels]
     if len(set(ids)) < len(ids) or not all(isinstance(id_, int) and id_ > 0 for id_ in ids):
         yield "panel ids are not unique numbers above 0"
-    if not 0 < len(dashboard.get("uid", "")) <= 40:
-        yield "the uid is empty or longer than 40 characters"
+    for panel in panels:
+        if not _schema(str(panel.get("type", ""))):
+            yield f"panel '{panel.get('title')}': the type '{panel.get('type')}' was never verified"
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", str(dashboard.get("uid", ""))):
+        yield "the uid is not of 1 to 40 letters, digits, `-` and `_`"
 
 
 def _custom(panel: dict[str, Any]) -> Any:

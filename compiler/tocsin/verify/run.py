@@ -77,5 +77,10 @@ def call(command: Sequence[str], folder: Path | None) -> Answer:
 def together(tasks: Sequence[Callable[[], None]]) -> None:
     """Run tasks side by side, as many as there are processors; the first ToolError is raised."""
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        for future in [pool.submit(task) for task in tasks]:
-            future.result()
+        futures = [pool.submit(task) for task in tasks]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:  # Ctrl-C as well: what has not begun does not begin any more
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
