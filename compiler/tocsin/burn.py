@@ -7,6 +7,7 @@ Workbook, chapter 5, "Alerting on SLOs", table 5-8 and the section on multiwindo
 """
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from tocsin.units import Duration
@@ -39,11 +40,13 @@ def rate_to_spend(spent: Fraction, window: Duration, period: Duration) -> Fracti
     return spent * Fraction(int(period), int(window))
 
 
+@lru_cache(maxsize=4096)
 def factor(pair: Pair, period: Duration) -> Fraction:
     """The burn rate of a pair's alert. Never below 1: a rate that the budget lasts for is no reason to alert."""
     return max(rate_to_spend(pair.spent, pair.long, period), Fraction(1))
 
 
+@lru_cache(maxsize=4096)
 def threshold(pair: Pair, period: Duration, budget: Fraction) -> Fraction:
     """The error ratio above which a pair's alert fires. From 1 upwards it never can."""
     return factor(pair, period) * budget
@@ -55,6 +58,7 @@ def events_for_one_failure(pair: Pair, period: Duration, budget: Fraction) -> in
     return -(-limit.numerator // limit.denominator)
 
 
+@lru_cache(maxsize=4096)
 def min_events(period: Duration, budget: Fraction) -> int:
     """The fewest events at which one failure pages nobody: the default of `traffic.min_events`."""
     return max(events_for_one_failure(pair, period, budget) for pair in PAIRS if pair.severity == "page")

@@ -28,27 +28,31 @@ def labels_for(
     for selector in all_of:
         for matcher in selector.matchers:
             wanted.setdefault(matcher.label, []).append(matcher)
-    found = {label: _value(matchers, None, schema.get(label)) for label, matchers in sorted(wanted.items())}
+    found = {label: value_for(matchers, schema.get(label)) for label, matchers in sorted(wanted.items())}
     values = {label: value for label, value in found.items() if value is not None}
     if len(values) < len(found):
         return None
     if not_of is None:
         return values
     for matcher in not_of.matchers:
-        other = _value(wanted.get(matcher.label, []), matcher, schema.get(matcher.label))
+        other = value_for(wanted.get(matcher.label, []), schema.get(matcher.label), matcher)
         if other is not None:
             return {**values, matcher.label: other}
     return None
 
 
-def _value(wanted: Sequence[Matcher], refused: Matcher | None, label: Label | None) -> str | None:
+def value_for(wanted: Sequence[Matcher], label: Label | None, refused: Matcher | None = None) -> str | None:
+    """A value that the schema allows and every matcher takes but the refused one; None where none was found."""
     fixed = [matcher.value for matcher in wanted if matcher.op == "="]  # leaves nothing to search for
     candidates = fixed[:1] or _candidates([*wanted, refused] if refused else wanted, label)
     return next(
         (
             value
             for value in candidates
-            if value and all(_accepts(m, value) for m in wanted) and not (refused and _accepts(refused, value))
+            if value
+            and (label is None or label.allows(value))
+            and all(_accepts(m, value) for m in wanted)
+            and not (refused and _accepts(refused, value))
         ),
         None,
     )

@@ -1,9 +1,11 @@
 """The spec, resolved: every name found, every default filled in, immutable, in the order of the names."""
 
+from collections.abc import Collection
 from fractions import Fraction
 from typing import NamedTuple
 
 from tocsin.catalog import GpuModel, Metric
+from tocsin.pattern import matches
 from tocsin.promql import Selector
 from tocsin.source import Span
 from tocsin.units import Duration
@@ -33,9 +35,15 @@ class Label(NamedTuple):
     """A label of the schema; `values` is a closed list, `pattern` an anchored regular expression, both may be None."""
 
     name: str
-    values: tuple[str, ...] | None
+    values: Collection[str] | None
     pattern: str | None
     origin: Span
+
+    def allows(self, value: str) -> bool:
+        """Whether a value lies in the label's domain; a label without one allows all."""
+        if self.values is not None:
+            return value in self.values
+        return self.pattern is None or matches(self.pattern, value)
 
 
 class Signal(NamedTuple):

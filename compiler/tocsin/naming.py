@@ -55,3 +55,8 @@ def dashboard_uid(factory: str, name: str) -> str:
     """A uid that Grafana takes: 40 characters at most of [a-z0-9-], a letter first, the same for ever."""
     full = f"{factory}-{name}"
     return full if len(full) <= 40 else f"{full[:27]}-{sha256(full.encode()).hexdigest()[:12]}"
+
+
+def titled(text: str) -> str:
+    """`pcie_throughput` as `PcieThroughput`, for the name of an alert."""
+    return "".join(word.title() for word in text.replace("-", "_").split("_"))

@@ -75,12 +75,11 @@ class Record(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """An alerting rule, held for `hold` before it fires and for `keep` after its expression is false."""
+    """An alerting rule; its expression must hold for `hold` before it fires."""
 
     name: str
     expr: str
     hold: Duration
-    keep: Duration
     labels: dict[str, str]
     annotations: dict[str, str]
     origin: Span

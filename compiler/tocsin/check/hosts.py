@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.diagnostics import Related
-from tocsin.pattern import matches
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -14,31 +13,25 @@ if TYPE_CHECKING:
     from tocsin.source import Span
 
 
-def check_hosts(factory: Factory, _document: Document, log: Log) -> None:
-    """Every cluster and host is a value of its label; no GPU host, and no port of a host, is listed twice."""
+def check_hosts(factory: Factory, document: Document, log: Log) -> None:
+    """Every cluster and host is a value of its label, no port of a host is listed twice, no job has an odd host."""
     cluster_label = factory.labels.get("cluster")
     for cluster in factory.clusters.values():
-        if cluster_label and not allows(factory, "cluster", cluster.name):
+        if cluster_label and not cluster_label.allows(cluster.name):
             hint = "add it to `labels.cluster`"
             there = [Related(cluster_label.origin, "the schema of the label")]
             log.error("LBL107", f"'{cluster.name}' is not a value of the label `cluster`", cluster.origin, hint, there)
         _check_node_names(factory, cluster, log)
         _check_endpoints(cluster, log)
-
-
-def allows(factory: Factory, label: str, value: str) -> bool:
-    """Whether a value lies in a label's domain; a label without one allows all."""
-    rule = factory.labels.get(label)
-    if rule is None or (rule.values is None and rule.pattern is None):
-        return True
-    return value in rule.values if rule.values is not None else matches(rule.pattern or "", value)
+        if not log.failed:  # a range that could not be read would make doubts of its own
+            _doubt_jobs(cluster, document, log)
 
 
 def _check_node_names(factory: Factory, cluster: Cluster, log: Log) -> None:
     label = factory.labels.get("node")
     parts: tuple[NodeGroup | Job, ...] = (*cluster.groups, *cluster.jobs)
     for part in parts:
-        wrong = [host for host in part.hosts if not allows(factory, "node", host)]
+        wrong = [host for host in part.hosts if label and not label.allows(host)]
         if label and wrong:
             more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
             there = [Related(label.origin, "the schema of the label")]
@@ -46,6 +39,18 @@ def _check_node_names(factory: Factory, cluster: Cluster, log: Log) -> None:
             log.error(
                 "LBL106", f"the host '{wrong[0]}'{more} is not a value of the label `node`", part.origin, hint, there
             )
+
+
+def _doubt_jobs(cluster: Cluster, document: Document, log: Log) -> None:
+    """A job may run beside the GPU nodes; one that does so with a few of its hosts has a slip in its range."""
+    nodes = {host for group in cluster.groups for host in group.hosts}
+    for job in cluster.jobs:
+        odd = [host for host in job.hosts if host not in nodes]
+        if 0 < len(odd) < len(job.hosts):
+            more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
+            what = f"the host '{odd[0]}'{more} of the job '{job.name}' is in no node group, unlike its others"
+            place = document.places.value("clusters", cluster.name, "jobs", job.name, "hosts")
+            log.warning("CLU108", what, place, f"correct the range, or add the host to a group of `{cluster.name}`")
 
 
 def _check_endpoints(cluster: Cluster, log: Log) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
 from tocsin import burn
+from tocsin.diagnostics import Related
 from tocsin.units import number, percent
 
 if TYPE_CHECKING:
@@ -49,10 +51,11 @@ def _can_fire(slo: Slo, path: Path, document: Document, log: Log) -> bool:
 
 def _check_traffic(slo: Slo, path: Path, document: Document, log: Log) -> None:
     wanted, expected = slo.traffic.min_events, slo.traffic.expected
-    if wanted is None:
-        return
-    place = document.places.value(*path, "traffic", "min_events")
+    written = "expected" if wanted is None else "min_events"
+    place = document.places.value(*path, "traffic", written)
     enough = burn.min_events(slo.period, 1 - slo.objective)
+    if wanted is None:
+        wanted = Fraction(enough)
     if wanted < enough:
         what = f"with {number(wanted)} events one single failure would page"
         log.error("SLO107", what, place, f"write at least {enough}, or leave `min_events` out: that is its default")
@@ -63,4 +66,5 @@ def _check_traffic(slo: Slo, path: Path, document: Document, log: Log) -> None:
         hint = f"write {enough} to {floor(comes)} as `min_events`, or correct `expected`"
         if comes < enough:
             hint = f"lower the objective or count more events: to judge this one, {enough} are needed in {window}"
-        log.error("SLO105", what, place, hint)
+        related = [Related(document.places.value(*path, "traffic", "expected"), "this much is expected")]
+        log.error("SLO105", what, place, hint, related if written == "min_events" else [])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.check.hosts import allows
 from tocsin.diagnostics import Related, near
-from tocsin.examples import labels_for
+from tocsin.examples import labels_for, value_for
+from tocsin.pattern import matches
 
 if TYPE_CHECKING:
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory, Label, Slo
     from tocsin.promql import Matcher, Selector
 
 # The labels that every series of an entity has after ingest, beside those of its own metric.
@@ -73,15 +73,23 @@ def _check_matcher(
         hint = f"did you mean `{close}`?" if close else f"it has {', '.join(sorted(known))}"
         log.error("PQL103", f"{metric.name} has no label `{label}` after ingest", place, hint)
         return False
-    if matcher.op == "=" and matcher.value and not allows(factory, label, matcher.value):
-        rule = factory.labels[label]
+    rule = factory.labels.get(label)
+    if rule and matcher.op in ("=", "=~") and not _can_match(matcher, rule):
         close = near(matcher.value, rule.values or ())
         hint = f"did you mean '{close}'?" if close else f"correct the value, or widen `labels.{label}`"
         place = document.places.inside(path, matcher.value_start, matcher.value_end)
-        what = f"`{label}` is never '{matcher.value}' by the label schema: this selects nothing"
+        never = f"is never '{matcher.value}'" if matcher.op == "=" else f"never matches '{matcher.value}'"
+        what = f"`{label}` {never} by the label schema: this selects nothing"
         log.error("PQL104", what, place, hint, [Related(rule.origin, "the schema of the label")])
         return False
     return True
+
+
+def _can_match(matcher: Matcher, rule: Label) -> bool:
+    """Whether a series can have a value that the matcher takes; without the label it has the empty one."""
+    if matcher.op == "=" and not matcher.value:
+        return True
+    return value_for([matcher], rule) is not None or (matcher.op == "=~" and matches(matcher.value, ""))
 
 
 def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:

@@ -16,7 +16,10 @@ PATH = "manifest.json"
 
 
 def manifest(plan: Plan, artifacts: Iterable[Artifact]) -> Artifact:
-    """Lists all artifacts but itself. `from` maps a first line to FILE:LINE:COLUMN of the spec."""
+    """Lists all artifacts but itself. `from` maps a first line to the file and the part of the spec that it came from.
+
+    The part is named, not numbered: a comment in the spec moves every line below it, and changes no output.
+    """
     artifacts = list(artifacts)
     content = {"factory": plan.factory, "files": {artifact.path: _entry(artifact) for artifact in artifacts}}
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -24,5 +27,5 @@ def manifest(plan: Plan, artifacts: Iterable[Artifact]) -> Artifact:
 
 
 def _entry(artifact: Artifact) -> dict[str, Any]:
-    origins = {str(line): ":".join(map(str, place[:3])) for line, place in artifact.origins}
+    origins = {str(line): f"{place.path}: {place.route}" for line, place in artifact.origins}
     return {"sha256": artifact.digest, "from": origins}

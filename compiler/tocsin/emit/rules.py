@@ -47,7 +47,5 @@ def _alert(lines: Lines, rule: Alert) -> None:
     lines.field("    ", "expr", rule.expr)
     if rule.hold:
         lines.add(f"    for: {rule.hold}")
-    if rule.keep:
-        lines.add(f"    keep_firing_for: {rule.keep}")
     lines.mapping("    ", "labels", rule.labels)
     lines.mapping("    ", "annotations", rule.annotations)

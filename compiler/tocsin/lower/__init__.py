@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from tocsin.lower.collection import collection
 from tocsin.lower.dashboards import operations
-from tocsin.lower.fabric import ports
+from tocsin.lower.fabric import errors
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
 from tocsin.lower.nvlink import nvlink
 from tocsin.lower.objectives import objective
+from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
 from tocsin.lower.routing import notifications
 from tocsin.lower.scraping import counter_files, server
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # The rule groups of each layer's file. A group is left out where the factory does not collect its signal.
 LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
     "silicon": (presence, xid, throttling, memory, pcie, hbm),
-    "fabric": (ports, nvlink),
+    "fabric": (errors, ports, nvlink),
     "runtime": (jobs,),
 }
 

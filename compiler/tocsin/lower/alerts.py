@@ -32,7 +32,7 @@ def signal_alert(
     owner = factory.owner_of(layer) if layer else signal.owner
     labels = {"severity": severity, "owner": owner, "layer": layer or signal.layer, "signal": signal.id}
     texts = {"summary": summary, "description": description, **links(factory, owner, name, where)}
-    return Alert(name, expr, hold, NO_TIME, labels, texts, signal.origin)
+    return Alert(name, expr, hold, labels, texts, signal.origin)
 
 
 def links(factory: Factory, owner: str, name: str, where: tuple[str, ...]) -> dict[str, str]:

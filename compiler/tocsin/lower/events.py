@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.examples import labels_for
 from tocsin.lower.proofs import series
@@ -13,51 +14,69 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory, Slo
     from tocsin.promql import Selector
 
-SAMPLES = 110  # past the longest `for`, three hours, where there is one every two minutes
 Series = tuple[str, str]
 
 
-def failing_labels(factory: Factory, slo: Slo) -> dict[str, str]:
-    """The values of the `by` labels of the series in the other functions."""
-    found = labels_for(_told(slo), None, slo.by, factory.labels) or {}
-    return {label: found[label] for label in slo.by}
+class Phase(NamedTuple):
+    """For so many samples, so many events each, a share of them bad."""
+
+    samples: int
+    each: Fraction
+    share: Fraction
 
 
-def flowing(factory: Factory, slo: Slo, each: Fraction, share: Fraction, until: int = SAMPLES) -> list[Series]:
-    """So many events a sample, a share of them bad, and after the sample `until` none at all."""
+class Observed(NamedTuple):
+    """Two series that an SLO observes, and the values of its `by` labels in both.
 
-    def values(step: Fraction) -> str:
-        rising = f"0+{number(step)}x{until}" if step else f"0x{until}"
-        return f"{rising} {number(step * until)}x{SAMPLES - until}" if until < SAMPLES else rising
+    Where `counts_all`, the second counts the events of the first as well.
+    """
 
-    return _world(factory, slo, values(each * (1 - share)), values(each * share), values(each))
-
-
-def few_failures(factory: Factory, slo: Slo, count: int) -> list[Series]:
-    """So many bad events within a few minutes, and no other."""
-    bad = f"0x9 0+{number(Fraction(count, 4))}x4 {count}x{SAMPLES}"
-    return _world(factory, slo, f"0x{SAMPLES}", bad, bad)
+    told: str
+    rest: str
+    tells_bad: bool
+    counts_all: bool
+    labels: dict[str, str]
 
 
-def _told(slo: Slo) -> list[Selector]:
-    """The selectors that the failing and the succeeding series share labels by."""
-    other = slo.bad or slo.good
-    return [slo.total, other] if other else [slo.total]
-
-
-def _world(factory: Factory, slo: Slo, good: str, bad: str, all_: str) -> list[Series]:
-    """The series of both kinds of events; `total` counts the two together where it is a metric of its own."""
+def observed(factory: Factory, slo: Slo) -> Observed:
+    """The series of the events that the SLO tells, good or bad, and of the others, or of all."""
     told = slo.bad or slo.good or slo.total
-    yes, no = (bad, good) if slo.bad else (good, bad)
-    if told.metric == slo.total.metric:
-        hit, miss = _told(slo), [slo.total]
-        return [_series(factory, slo, slo.total, hit, None, yes), _series(factory, slo, slo.total, miss, told, no)]
-    shared = _told(slo)
-    return [_series(factory, slo, told, shared, None, yes), _series(factory, slo, slo.total, shared, None, all_)]
+    both = [slo.total, told]
+    labels = labels_for(both, None, slo.by, factory.labels) or {}
+    counts_all = told.metric != slo.total.metric
+    others = labels if counts_all else labels_for([slo.total], told, slo.by, factory.labels) or {}
+    return Observed(
+        told=_name(told, labels),
+        rest=_name(slo.total, others),
+        tells_bad=slo.bad is not None,
+        counts_all=counts_all,
+        labels={label: labels[label] for label in slo.by},
+    )
 
 
-def _series(
-    factory: Factory, slo: Slo, metric: Selector, all_of: list[Selector], not_of: Selector | None, values: str
-) -> Series:
-    labels = labels_for(all_of, not_of, slo.by, factory.labels) or {}
-    return series(metric.metric or "", labels, values)
+def _name(selector: Selector, labels: dict[str, str]) -> str:
+    return series(selector.metric or "", labels, "")[0]
+
+
+def flowing(observed: Observed, *phases: Phase) -> list[Series]:
+    """Events in phases that follow each other; then the series end."""
+    bad, good, all_ = _counters(phases)
+    told, rest = (bad, good) if observed.tells_bad else (good, bad)
+    return [(observed.told, told), (observed.rest, all_ if observed.counts_all else rest)]
+
+
+@lru_cache(maxsize=256)
+def _counters(phases: tuple[Phase, ...]) -> tuple[str, str, str]:
+    """Counters of the bad events, the good ones and all of them. SLOs of one shape share them."""
+    bad = _rising([(phase.samples, phase.each * phase.share) for phase in phases])
+    good = _rising([(phase.samples, phase.each * (1 - phase.share)) for phase in phases])
+    return bad, good, _rising([(phase.samples, phase.each) for phase in phases])
+
+
+def _rising(phases: list[tuple[int, Fraction]]) -> str:
+    """A counter that rises from zero by so much for so many samples, and so on. Its last sample ends the last phase."""
+    out, value = [], Fraction(0)
+    for samples, step in phases:
+        out.append(f"{number(value)}+{number(step)}x{samples - 1}")
+        value += step * samples
+    return " ".join([*out, number(value), "stale"])

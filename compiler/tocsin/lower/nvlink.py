@@ -66,7 +66,11 @@ def _test(factory: Factory, metrics: dict[str, str], recovered: Alert, corrected
     """The events of ports' counters, on boards whose job ends at minute 20."""
     gpus = [example_gpu(factory, number) for number in range(5)]
     stories = {
-        "uncorrected": (("9x19 stale", "_x20 10x40"), ("9x19 stale", "_x20 9x2 0x40")),
+        "uncorrected": (
+            ("9x4 0x14 stale", "_x20 1x40"),
+            ("9x19 stale", "_x20 9x2 0x40"),
+            ("9x19 stale", "_x20 10 10 11x40"),
+        ),
         "corrected": (
             ("9x4 0x14 stale", "_x20 1 1 1 2x40"),
             ("9x19 stale", "_x20 10x9 11x40"),
@@ -86,8 +90,8 @@ def _test(factory: Factory, metrics: dict[str, str], recovered: Alert, corrected
         return [{**gpus[number], "error": error} for error in told[errors] for number in numbers]
 
     checks = (
-        *(silent(recovered, minute) for minute in (19, 35)),
-        *(fires(recovered, minute, *at("uncorrected", 0)) for minute in (20, 30, 33)),
+        *(silent(recovered, minute) for minute in (19, 37)),
+        *(fires(recovered, minute, *at("uncorrected", 0, 2)) for minute in (20, 30, 33)),
         silent(corrected, 22),
         *(fires(corrected, minute, *at("corrected", 0)) for minute in (23, 29)),
         fires(corrected, 30, *at("corrected", 0, 1)),

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tocsin import burn, naming
-from tocsin.lower import events
 from tocsin.lower.alerts import links
-from tocsin.lower.proofs import fires, firing, proof, silent
-from tocsin.plan import NO_TIME, Alert, Expectation, Record, RuleFile, RuleGroup
+from tocsin.lower.objective_proof import TRAFFIC_SHARE, burning, judged
+from tocsin.plan import Alert, Record, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration, number, percent
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory, Slo
-    from tocsin.plan import RuleTest
     from tocsin.promql import Selector
 
 ALERT = "ErrorBudgetBurn"
 SHORTEST = burn.WINDOWS[0]
 TRAFFIC_ALERT = "SloTrafficMissing"
-STEP = Duration.of(minutes=2)  # of the tests: two samples in the shortest window
 # Windows from here on are sums of the recorded five-minute rates: exact, at a fraction of the samples of raw counters.
 FROM_RECORDED = Duration.of(days=1)
-TRAFFIC_SHARE = Fraction(
-    1, 100
-)  # of the expected traffic: less is no lull, something in front of the service is broken
 
 
 def objective(factory: Factory, slo: Slo) -> RuleFile:
@@ -50,11 +43,12 @@ def objective(factory: Factory, slo: Slo) -> RuleFile:
     burns = tuple(_burn(factory, slo, pair, me) for pair in burn.PAIRS)
     traffic = _traffic(factory, slo, slo.expected, me) if slo.expected is not None else None
     alerts = (*burns, traffic) if traffic else burns
-    group = RuleGroup(f"slo-{slo.id}", (*records, *alerts), _tests(factory, slo, burns, traffic))
-    return RuleFile(group.name, (group,))
+    tests = judged(burning(factory, slo, burns, _least(slo)), traffic)
+    return RuleFile(f"slo-{slo.id}", (RuleGroup(f"slo-{slo.id}", (*records, *alerts), tests),))
 
 
 def _windows(factory: Factory, slo: Slo, window: Duration, me: str) -> tuple[Record, Record]:
+    """All events and bad ones per second of a window, in this order: the second reads the first."""
     errors, total = naming.slo_errors(window), naming.slo_total(window)
     if window >= FROM_RECORDED:
         # Sums and not means: where a service was there for a part of the window only, the rest of it had no events.
@@ -63,16 +57,19 @@ def _windows(factory: Factory, slo: Slo, window: Duration, me: str) -> tuple[Rec
         all_ = f"sum_over_time({naming.slo_total(SHORTEST)}{me}[{window}]) * {every} / {over}"
     else:
         all_ = _rate(slo, slo.total, window)
-        # Where nothing fails there may be no series that says so: zero errors are errors, not silence.
-        bad = f"{_rate(slo, slo.bad, window)} or 0 * {all_}" if slo.bad else _without(slo, window, all_)
+        bad = _bad(slo, window, f"{total}{me}")
     labels = {"slo": slo.id}
-    return Record(errors, bad, labels, slo.origin), Record(total, all_, labels, slo.origin)
+    return Record(total, all_, labels, slo.origin), Record(errors, bad, labels, slo.origin)
 
 
-def _without(slo: Slo, window: Duration, all_: str) -> str:
-    """Bad events where the good ones are counted: all but the good, never below zero by a scrape's jitter."""
-    good = _rate(slo, slo.good, window) if slo.good else "0"
-    return f"clamp_min({all_} - ({good} or 0 * {all_}), 0)"
+def _bad(slo: Slo, window: Duration, all_: str) -> str:
+    on = f"on ({naming.by(slo.by)})"
+    if slo.bad:
+        # Where nothing fails there may be no series that says so: zero errors are errors, not silence.
+        return f"{_rate(slo, slo.bad, window)}\nor {on} 0 * {all_}"
+    # All but the good, never below zero by a scrape's jitter; all of them, where nothing is good.
+    good = _rate(slo, slo.good or slo.total, window)
+    return f"clamp_min({all_} - {on} {good}, 0)\nor {on} {all_}"
 
 
 def _rate(slo: Slo, selector: Selector, window: Duration) -> str:
@@ -81,7 +78,6 @@ def _rate(slo: Slo, selector: Selector, window: Duration) -> str:
 
 def _burn(factory: Factory, slo: Slo, pair: burn.Pair, me: str) -> Alert:
     limit = number(burn.threshold(pair, slo.period, slo.budget))
-    least = slo.min_events if slo.min_events is not None else burn.min_events(slo.period, slo.budget)
 
     def ratio(window: Duration) -> str:
         return f"{naming.slo_errors(window)}{me} / ({naming.slo_total(window)}{me} > 0)"
@@ -89,7 +85,7 @@ def _burn(factory: Factory, slo: Slo, pair: burn.Pair, me: str) -> Alert:
     expr = (
         f"({ratio(pair.long)}) > {limit}\n"
         f"and ({ratio(pair.short)}) > {limit}\n"
-        f"and {naming.slo_total(pair.long)}{me} * {number(pair.long.seconds)} >= {number(least)}"
+        f"and {naming.slo_total(pair.long)}{me} * {number(pair.long.seconds)} >= {number(_least(slo))}"
     )
     factor = number(burn.factor(pair, slo.period), 4)
     labels = {
@@ -101,85 +97,43 @@ def _burn(factory: Factory, slo: Slo, pair: burn.Pair, me: str) -> Alert:
     }
     place = tuple(label for label in naming.NODE if label in slo.by)
     texts = {
-        "summary": f"{slo.id} burns its error budget {factor} times too fast",
-        "description": f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id} failed within {pair.long}; "
+        "summary": f"{slo.id} burns its error budget at more than {factor} times its pace",
+        "description": f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id}{_place(slo)} failed within "
+        f"{pair.long}; "
         f"{percent(slo.objective)} over {slo.period} allow {percent(slo.budget)}.",
         **links(factory, slo.owner, ALERT, place),
     }
-    return Alert(ALERT, expr, pair.hold, NO_TIME, labels, texts, slo.origin)
+    return Alert(ALERT, expr, pair.hold, labels, texts, slo.origin)
+
+
+def _place(slo: Slo) -> str:
+    """Where the events happened, as far as the SLO tells them apart, for a sentence."""
+    named = ", ".join(f"{label} {{{{ $labels.{label} }}}}" for label in slo.by)
+    return f" ({named})"
 
 
 def _traffic(factory: Factory, slo: Slo, expected: Fraction, me: str) -> Alert:
-    """Next to none of the expected events are counted, whatever became of them: failures before us count nowhere."""
+    """Next to none of the expected events are counted, whatever became of them: who is not reached fails nobody."""
     place = tuple(label for label in naming.NODE if label in slo.by)
-    sum_ = f"sum by ({naming.by(place)})" if place else "sum"
-    now, day = (f"{sum_} ({naming.slo_total(window)}{me})" for window in (SHORTEST, FROM_RECORDED))
+    # Where there was none within a day there is nothing to miss: the service is another cluster's, or still planned.
+    known = f"({naming.slo_total(SHORTEST)}{me} or 0 * {naming.slo_total(FROM_RECORDED)}{me})"
+    # All together: a service that is renamed is not missed.
+    together = f"sum by ({naming.by(place)}) {known}" if place else f"sum {known}"
     return Alert(
-        TRAFFIC_ALERT,
-        # Where there was none within a day there is nothing to miss: the service is another cluster's, or planned.
-        f"({now} or 0 * {day}) < {number(expected * TRAFFIC_SHARE)}",
-        Duration.of(minutes=15),
-        NO_TIME,
-        {"severity": "ticket", "owner": slo.owner, "layer": slo.layer, "slo": slo.id},
-        {
+        name=TRAFFIC_ALERT,
+        expr=f"{known}\nand on ({naming.by(place)}) ({together} < {number(expected * TRAFFIC_SHARE)})",
+        hold=Duration.of(minutes=15),
+        labels={"severity": "ticket", "owner": slo.owner, "layer": slo.layer, "slo": slo.id},
+        annotations={
             "summary": f"{slo.id} sees no traffic",
             "description": f"Less than {percent(TRAFFIC_SHARE)} of the {number(expected, 4)} events per second that "
-            f"are expected arrive: nothing can fail, but nobody may be served.",
+            "are expected arrive: nothing fails, but perhaps nobody is served.",
             **links(factory, slo.owner, TRAFFIC_ALERT, place),
         },
-        slo.origin,
+        origin=slo.origin,
     )
 
 
-def _tests(factory: Factory, slo: Slo, burns: tuple[Alert, ...], traffic: Alert | None) -> tuple[RuleTest, ...]:
-    """Error ratios above all limits, between each two, and below all; and too few events to judge."""
-    least = slo.min_events if slo.min_events is not None else burn.min_events(slo.period, slo.budget)
-    # Enough for one evaluation: the test is evaluated less often than a server, and sums up fewer recorded rates.
-    enough = max(least * SHORTEST.seconds / factory.interval.seconds, least)
-    flow = max(Fraction(60), enough, (slo.expected or 0) * TRAFFIC_SHARE * STEP.seconds * 3 / 2)
-    each = Fraction(-(-flow.numerator // flow.denominator))
-    labels = events.failing_labels(factory, slo)
-    limits = [burn.threshold(pair, slo.period, slo.budget) for pair in burn.PAIRS]
-
-    def checks(share: Fraction, *expected: tuple[int, tuple[Alert, ...]]) -> list[Expectation]:
-        return [
-            Expectation(
-                Duration.of(minutes=minute),
-                ALERT,
-                tuple(firing(one, labels, float(share)) for one in sorted(alerts, key=lambda a: a.labels["window"])),
-            )
-            for minute, alerts in expected
-        ]
-
-    def test(story: str, inputs: list[events.Series], expected: list[Expectation]) -> RuleTest:
-        return proof(burns[0], story, inputs, *expected, interval=STEP)
-
-    above = min(limits[0] * 3 / 2, (limits[0] + 1) / 2)
-    below = limits[-1] * 3 / 4
-    rates_from = 2  # minutes: the first moment with two samples
-    holds = [rates_from + -(-int(one.hold) // int(STEP)) * 2 for one in burns]
-    all_ = checks(
-        above,
-        *((at - 2, burns[:n]) for n, at in enumerate(holds)),
-        *((at, burns[: n + 1]) for n, at in enumerate(holds)),
-    )
-    tests = [test("errors above every limit", events.flowing(factory, slo, each, above), all_)]
-    for number_, (upper, lower) in enumerate(pairwise(limits), 1):
-        share = (max(upper / 2, lower) + min(upper, lower * 2)) / 2
-        one = burns[number_]
-        story = (
-            f"errors above the limit of {one.labels['window']} and below that of {burns[number_ - 1].labels['window']}"
-        )
-        tests.append(test(story, events.flowing(factory, slo, each, share), checks(share, (holds[number_], (one,)))))
-    stops = holds[-1] // 2 + 1
-    quiet = checks(below, (holds[-1], ()))
-    if traffic:
-        told = {label: labels[label] for label in naming.NODE if label in slo.by}
-        quiet += [silent(traffic, 2 * stops + 16), fires(traffic, 2 * stops + 24, told)]
-    tests.append(
-        test("errors below every limit, then no traffic", events.flowing(factory, slo, each, below, stops), quiet)
-    )
-    few = max(1, int(least * 7 / 10))
-    judged = checks(below, (28, ()), (holds[-1] + 20, ()))
-    tests.append(test("too few events, all of which fail", events.few_failures(factory, slo, few), judged))
-    return tuple(tests)
+def _least(slo: Slo) -> Fraction:
+    """The events in a long window below which nothing is judged."""
+    return slo.min_events if slo.min_events is not None else Fraction(burn.min_events(slo.period, slo.budget))

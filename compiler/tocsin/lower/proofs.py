@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tocsin.source import Span
 
 MINUTE = Duration.of(minutes=1)
+_CONDITION = re.compile(r"\{\{ if \$labels\.(\w+) \}\}(.*?)\{\{ end \}\}")
 _ACTION = re.compile(r"\{\{ (?:\$labels\.(?P<label>\w+)|\$value)(?: \| (?P<pipe>\w+))? \}\}")
 
 
@@ -61,7 +62,10 @@ def shared(
 
 
 def render(template: str, labels: Mapping[str, str], value: float) -> str:
-    """What Prometheus makes of an annotation. Understood: `$labels.x`, `$value`, `urlquery`, `humanizePercentage`."""
+    """What Prometheus makes of an annotation.
+
+    Understood: `$labels.x`, `$value`, `urlquery`, `humanizePercentage`, and text in `{{ if $labels.x }}…{{ end }}`.
+    """
 
     def one(found: re.Match[str]) -> str:
         if found["label"]:
@@ -71,7 +75,7 @@ def render(template: str, labels: Mapping[str, str], value: float) -> str:
             return f"{_as_go(f'{value * 100:.4g}')}%"
         return _shortest(float(value))
 
-    return _ACTION.sub(one, template)
+    return _ACTION.sub(one, _CONDITION.sub(lambda found: found[2] if labels.get(found[1]) else "", template))
 
 
 def _shortest(value: float) -> str:

@@ -11,7 +11,7 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from tocsin.factory import Factory, Owner
 
-HEARTBEAT, NOBODY = "heartbeat", "nobody"
+HEARTBEAT, DASHBOARDS = "heartbeat", "dashboards-only"
 
 # By where the fault is, so that eight dead boards of a node are one page.
 PLACE = ("cluster", "node", "slo")
@@ -32,7 +32,7 @@ def notifications(factory: Factory) -> Notifications:
     )
     receivers = (
         Receiver(HEARTBEAT, (alerting.heartbeat,), alerting.origin, tells_end=False),
-        Receiver(NOBODY, (), alerting.origin),
+        Receiver(DASHBOARDS, (), alerting.origin),
         *(Receiver(_page(owner), owner.page, owner.origin) for owner in owners),
         *(Receiver(_ticket(owner), owner.ticket, owner.origin) for owner in owners),
     )
@@ -73,7 +73,7 @@ def _owner(owner: Owner) -> Route:
             wait=Duration.of(seconds=10),
             repeat=Duration.of(hours=4),
         ),
-        Route(NOBODY, owner.origin, matchers=(("severity", "info"),)),
+        Route(DASHBOARDS, owner.origin, matchers=(("severity", "info"),)),
     )
     return Route(_ticket(owner), owner.origin, matchers=(("owner", owner.name),), children=severities)
 
@@ -86,7 +86,7 @@ def _tests(factory: Factory) -> tuple[RouteTest, ...]:
         ),
     ]
     for owner in factory.owners.values():
-        reached = {"page": _page(owner), "ticket": _ticket(owner), "info": NOBODY}
+        reached = {"page": _page(owner), "ticket": _ticket(owner), "info": DASHBOARDS}
         tests += [
             RouteTest((("owner", owner.name), ("severity", severity)), receiver, owner.origin)
             for severity, receiver in reached.items()

@@ -26,13 +26,11 @@ _GPU = naming.by(naming.GPU)
 def pcie(factory: Factory) -> RuleGroup:
     """The share of each board's host link that is used, by direction, and packets that are sent again."""
     alerts = [_replaying(factory)]
-    tests = [_replay_test(factory, alerts[0])]
     records: list[Record] = []
     if "pcie_throughput" in factory.signals:
         records += _shares(factory)
         alerts.append(_saturated(factory))
-        tests.append(_saturation_test(factory, alerts[1]))
-    return RuleGroup("gpu-pcie", (*records, *alerts), tuple(tests))
+    return RuleGroup("gpu-pcie", (*records, *alerts), (_pcie_test(factory, *alerts),))
 
 
 def _shares(factory: Factory) -> list[Record]:
@@ -40,11 +38,13 @@ def _shares(factory: Factory) -> list[Record]:
     return [
         Record(
             naming.PCIE_SHARE,
-            f"max by ({_GPU}) ({metric}{{{nodes.matchers(cluster, group)}}}) / {group.gpu.pcie}",
+            "\nor\n".join(
+                f"max by ({_GPU}) ({metric}{{{nodes.matchers(cluster, group)}}}) / {group.gpu.pcie}"
+                for cluster, group in nodes.groups(factory)
+            ),
             {"direction": direction},
-            group.origin,
+            next(nodes.groups(factory))[1].origin,
         )
-        for cluster, group in nodes.groups(factory)
         for direction, metric in DIRECTIONS.items()
     ]
 
@@ -90,40 +90,31 @@ def _replaying(factory: Factory) -> Alert:
     )
 
 
-def _saturation_test(factory: Factory, alert: Alert) -> RuleTest:
-    gpus = [example_gpu(factory, number) for number in range(4)]
-    link = next(nodes.groups(factory))[1].gpu.pcie
-    shares = (f"{link * 95 // 100}x60", f"{link * 85 // 100}x60", f"{link * 95 // 100}x9 0 {link * 95 // 100}x60")
-    inputs = [series(DIRECTIONS["rx"], {**gpu, "job": "dcgm"}, share) for gpu, share in zip(gpus, shares, strict=False)]
-    inputs.append(series(DIRECTIONS["tx"], {**gpus[3], "job": "dcgm"}, shares[0]))
-    full, paused, sending = (
-        {**gpus[number], "direction": direction} for number, direction in ((0, "rx"), (2, "rx"), (3, "tx"))
-    )
-    return shared(
-        "gpu-pcie",
-        "links at 95 % and at 85 %",
-        alert.origin,
-        inputs,
-        silent(alert, 9),
-        fires(alert, 10, full, sending, value=0.95),
-        fires(alert, 29, full, sending, value=0.95),
-        fires(alert, 31, full, sending, paused, value=0.95),
-    )
-
-
-def _replay_test(factory: Factory, alert: Alert) -> RuleTest:
-    """Rates of three quarters and one and a half of the limit, and a reset of a counter that was far above it."""
-    gpus = [{**example_gpu(factory, number), "job": "dcgm"} for number in range(3)]
-    limit = replay_limit(next(nodes.groups(factory))[1].gpu)
-    few, many = limit * 3 // 60, -(-limit * 6 // 60)
+def _pcie_test(factory: Factory, replays: Alert, full: Alert | None = None) -> RuleTest:
+    """Links at 95 % and at 85 %, all the time, with a pause, or in one direction; few replays, many, and a reset."""
+    boards = [example_gpu(factory, number) for number in range(4)]
+    raw = [{**board, "job": "dcgm"} for board in boards]
+    model = next(nodes.groups(factory))[1].gpu
+    limit = replay_limit(model)
     inputs = [
-        series(REPLAYS, gpus[0], f"0x19 0+{few}x40"),
-        series(REPLAYS, gpus[1], f"0x19 0+{many}x40"),
-        series(REPLAYS, gpus[2], f"{100 * limit}x19 0x40"),
+        series(REPLAYS, raw[0], f"0x19 0+{limit * 3 // 60}x40"),
+        series(REPLAYS, raw[1], f"0x19 0+{-(-limit * 6 // 60)}x40"),
+        series(REPLAYS, raw[2], f"{100 * limit}x19 0x40"),
+        series(REPLAYS, {**raw[0], "cluster": "another"}, f"0+{limit}x60"),
     ]
-    place = example_gpu(factory, 1)
-    checks = (silent(alert, 34), fires(alert, 37, place), fires(alert, 58, place))
-    return shared("gpu-pcie", "packets are sent again", alert.origin, inputs, *checks)
+    checks = [silent(replays, 34), fires(replays, 37, boards[1]), fires(replays, 58, boards[1])]
+    if full is not None:
+        high, low = model.pcie * 95 // 100, model.pcie * 85 // 100
+        high_ = f"{high}x60"
+        values = (high_, f"{low}x60", f"{high}x9 0 {high}x60")
+        inputs += [series(DIRECTIONS["rx"], gpu, value) for gpu, value in zip(raw, values, strict=False)]
+        inputs.append(series(DIRECTIONS["tx"], raw[3], high_))
+        inputs += [series(metric, {**raw[0], "cluster": "another"}, high_) for metric in DIRECTIONS.values()]
+        always = [{**boards[0], "direction": "rx"}, {**boards[3], "direction": "tx"}]
+        paused = {**boards[2], "direction": "rx"}
+        checks += [silent(full, 9), *(fires(full, minute, *always, value=0.95) for minute in (10, 29))]
+        checks.append(fires(full, 31, *always, paused, value=0.95))
+    return shared("gpu-pcie", "links that are full, and links that are bad", replays.origin, inputs, *checks)
 
 
 def hbm(factory: Factory) -> RuleGroup | None:

@@ -19,7 +19,6 @@ def watchdog(factory: Factory) -> RuleFile:
         name=naming.WATCHDOG,
         expr="vector(1)",
         hold=NO_TIME,
-        keep=NO_TIME,
         labels={"severity": "info", "owner": owner, "layer": "runtime", "signal": "heartbeat"},
         annotations={
             "summary": "Alerting is alive",

@@ -22,6 +22,8 @@ UNKNOWN = 9999  # a code of no class
 _GPU = naming.by(naming.GPU)
 _CODE = naming.by((*naming.GPU, "err_code"))
 
+_JOB = "{{ if $labels.job_id }} It worked for job {{ $labels.job_id }}.{{ end }}"
+
 
 def xid(factory: Factory) -> RuleGroup | None:
     """New codes with the job that they hit, and an alert for each class of codes."""
@@ -29,13 +31,8 @@ def xid(factory: Factory) -> RuleGroup | None:
         return None
     alerts = [*_class_alerts(factory), _unclassified(factory)]
     firsts = [*(class_.codes[0] for class_ in xid_classes()), UNKNOWN]
-    boards = [example_gpu(factory, number) for number in range(10)]
-    tests = (
-        _each_class(alerts, firsts, boards),
-        _which_job(alerts[0], firsts[0], boards),
-        _old_codes(alerts, firsts, boards),
-    )
-    return RuleGroup("gpu-xid", (*_records(factory), *alerts), tests)
+    boards = [example_gpu(factory, number) for number in range(2 * len(firsts) + 9)]
+    return RuleGroup("gpu-xid", (*_records(factory), *alerts), (_test(alerts, firsts, boards),))
 
 
 def _records(factory: Factory) -> tuple[Record, ...]:
@@ -71,9 +68,9 @@ def _class_alerts(factory: Factory) -> list[Alert]:
             class_.severity,
             expr=f'{naming.XID_NEW}{{err_code=~"{_any(class_.codes)}"}}',
             layer=class_.layer,
-            summary="XID {{ $labels.err_code }} on a GPU of {{ $labels.node }}",
-            description=f"{{{{ $labels.gpu_uuid }}}} on {{{{ $labels.node }}}} reported XID "
-            f"{{{{ $labels.err_code }}}} within the last hour: {class_.action}.",
+            summary=f"XID {{{{ $labels.err_code }}}} on a GPU of {{{{ $labels.node }}}}: {class_.action}",
+            description="{{ $labels.gpu_uuid }} on {{ $labels.node }} reported XID {{ $labels.err_code }} within the "
+            f"last hour.{_JOB} What to do: {class_.action}.",
         )
         for class_ in xid_classes()
     ]
@@ -88,8 +85,8 @@ def _unclassified(factory: Factory) -> Alert:
         "ticket",
         expr=f'{naming.XID_NEW}{{err_code!~"{_any(known)}"}}',
         summary="XID {{ $labels.err_code }} on a GPU of {{ $labels.node }}",
-        description="{{ $labels.gpu_uuid }} on {{ $labels.node }} reported XID {{ $labels.err_code }}, "
-        "which is in no class: look it up and give it one.",
+        description="{{ $labels.gpu_uuid }} on {{ $labels.node }} reported XID {{ $labels.err_code }}, which tocsin "
+        f"does not know.{_JOB} Look it up in NVIDIA's list of XID errors.",
     )
 
 
@@ -97,23 +94,39 @@ def _any(codes: tuple[int, ...]) -> str:
     return "|".join(map(str, sorted(codes)))
 
 
-def _each_class(alerts: Sequence[Alert], codes: Sequence[int], boards: Sequence[dict[str, str]]) -> RuleTest:
-    """A code of each class on a board of its own, each of which then falls silent."""
-    inputs, told = [], []
-    for alert, code, gpu in zip(alerts, codes, boards, strict=False):
-        inputs += [
-            _temp(gpu, "60x22 stale", "4711"),
-            _code(gpu, 0, "0x19 stale", "4711"),
-            _code(gpu, code, f"_x20 {code}x2 stale", "4711"),
-        ]
-        told.append((alert, {**gpu, "err_code": str(code), "job_id": "4711"}))
-    firing = [fires(alert, minute, labels) for minute in (20, 79) for alert, labels in told]
-    quiet = [silent(alert, minute) for minute in (19, 82) for alert in alerts]
-    return shared("gpu-xid", "a code of each class, then silence", alerts[0].origin, inputs, *firing, *quiet)
+Input = tuple[str, str]
+Place = dict[str, str]
 
 
-def _which_job(alert: Alert, code: int, boards: Sequence[dict[str, str]]) -> RuleTest:
-    """The job is the one that ran when the code came, if there was exactly one."""
+def _test(alerts: Sequence[Alert], codes: Sequence[int], boards: Sequence[Place]) -> RuleTest:
+    """A code of each class on a board of its own, which then falls silent; whose job is named; codes that are old."""
+    count = len(codes)
+    new, places = _new_codes(codes, boards[:count])
+    hit, jobs = _jobs(codes[0], boards[count : count + 8])
+    inputs = [*new, *hit, *_old_codes(codes, boards[count + 8 :])]
+    first, *rest = zip(alerts, places, strict=True)
+    checks = [silent(alert, minute) for minute in (3, 19) for alert in alerts]
+    checks += [fires(alert, 20, place) for alert, place in (first, *rest)]
+    checks += [fires(alert, minute, place) for minute in (26, 61, 79) for alert, place in rest]
+    checks += [silent(alert, 82) for alert, _ in rest]
+    checks += [fires(first[0], minute, first[1], *jobs) for minute in (60, 79)]
+    checks.append(fires(first[0], 82, *jobs))
+    return shared(
+        "gpu-xid", "codes of each class, their jobs, and codes that are old", first[0].origin, inputs, *checks
+    )
+
+
+def _new_codes(codes: Sequence[int], boards: Sequence[Place]) -> tuple[list[Input], list[Place]]:
+    """For two minutes each board shows a code, then it falls silent."""
+    inputs = []
+    for code, gpu in zip(codes, boards, strict=True):
+        inputs += [_temp(gpu, "60x22 stale", "4711"), _code(gpu, 0, "0x19 stale", "4711")]
+        inputs.append(_code(gpu, code, f"_x20 {code}x2 stale", "4711"))
+    return inputs, [{**gpu, "err_code": str(code), "job_id": "4711"} for code, gpu in zip(codes, boards, strict=True)]
+
+
+def _jobs(code: int, boards: Sequence[Place]) -> tuple[list[Input], list[Place]]:
+    """At minute 40 each board shows the code: the alert names the job that ran, if there was exactly one."""
     zero, new = "0x39 stale", f"_x40 {code}x60"
     # The jobs of each board, when it shows no code, when it shows the code, and whom the alert names.
     stories: list[tuple[dict[str, str], str, str, tuple[str, ...]]] = [
@@ -132,32 +145,30 @@ def _which_job(alert: Alert, code: int, boards: Sequence[dict[str, str]]) -> Rul
             ("11", "12"),
         ),
     ]
-    inputs, told = [], []
-    for gpu, (jobs, without, with_, named) in zip(boards, stories, strict=False):
+    inputs, places = [], []
+    for gpu, (jobs, without, with_, named) in zip(boards, stories, strict=True):
         inputs += [_temp(gpu, values, job) for job, values in jobs.items()]
         inputs += [_code(gpu, 0, without, ""), _code(gpu, code, with_, "")]
-        told += [{**gpu, "err_code": str(code), **_job(job)} for job in named]
-    return shared("gpu-xid", "the job that ran when the code came", alert.origin, inputs, fires(alert, 60, *told))
+        places += [{**gpu, "err_code": str(code), **_job(job)} for job in named]
+    return inputs, places
 
 
-def _old_codes(alerts: Sequence[Alert], codes: Sequence[int], boards: Sequence[dict[str, str]]) -> RuleTest:
+def _old_codes(codes: Sequence[int], boards: Sequence[Place]) -> list[Input]:
     """Codes that were there all along: jobs that change, gaps, and a return after a long silence make them no news."""
     inputs = []
     for code, gpu in zip(codes, boards, strict=False):
         inputs += [_temp(gpu, "60x90", ""), _code(gpu, code, f"{code}x9 stale", "1")]
-        inputs += [_code(gpu, code, f"_x10 {code}x9 _x5 {code}x60", "2")]
-    gone = boards[len(codes)]
+        inputs.append(_code(gpu, code, f"_x10 {code}x9 _x5 {code}x60", "2"))
+    gone = boards[-1]
     inputs += [_temp(gone, "60x9 stale _x49 60x30", ""), _code(gone, 0, "0x9 stale", "")]
-    inputs += [_code(gone, codes[0], f"_x60 {codes[0]}x30", "")]
-    quiet = [silent(alert, minute) for minute in (3, 26, 40, 61) for alert in alerts]
-    return shared("gpu-xid", "codes that were there before", alerts[0].origin, inputs, *quiet)
+    return [*inputs, _code(gone, codes[0], f"_x60 {codes[0]}x30", "")]
 
 
-def _temp(gpu: dict[str, str], values: str, job: str) -> tuple[str, str]:
+def _temp(gpu: Place, values: str, job: str) -> Input:
     return series(TEMP, {**gpu, "job": "dcgm", **_job(job)}, values)
 
 
-def _code(gpu: dict[str, str], code: int, values: str, job: str) -> tuple[str, str]:
+def _code(gpu: Place, code: int, values: str, job: str) -> Input:
     return series(XID, {**gpu, "job": "dcgm", "err_code": str(code), **_job(job)}, values)
 
 

@@ -1,0 +1,116 @@
+"""Small mistakes put into generated rules, one at a time: whoever proves the rules should notice every one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tocsin.plan import NO_TIME, Alert, RuleGroup
+from tocsin.promql import Binary, Expr, Number, Paren, PromqlError, Range, metric_names, parse, selectors, walk
+from tocsin.units import Duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.plan import Plan, Record
+
+COMPARISONS = {">": "<", "<": ">", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
+SETS = {"and": "unless", "unless": "and"}
+
+
+class Mutant(NamedTuple):
+    """A group with a mistake in one rule, and what the mistake is."""
+
+    group: RuleGroup
+    story: str
+
+
+class Edit(NamedTuple):
+    """Other text for the characters [start, end) of an expression."""
+
+    start: int
+    end: int
+    text: str
+    story: str
+
+
+def mutants(plan: Plan) -> Iterator[Mutant]:
+    """Every mutant of every rule that an alert depends on, in the order of the rules."""
+    for file in plan.rules:
+        for group in file.groups:
+            told = _told(group)
+            for index, rule in enumerate(group.rules):
+                for changed, story in _of_rule(rule) if rule.name in told else ():
+                    rules = (*group.rules[:index], changed, *group.rules[index + 1 :])
+                    yield Mutant(group._replace(rules=rules), f"{group.name}, {rule.name} ({index}): {story}")
+
+
+def _told(group: RuleGroup) -> set[str]:
+    """The alerts of a group and all records that they are made of."""
+    names: set[str] = set()
+    for rule in reversed(group.rules):
+        if isinstance(rule, Alert) or rule.name in names:
+            names |= {rule.name, *metric_names(parse(rule.expr))}
+    return names
+
+
+def _of_rule(rule: Record | Alert) -> Iterator[tuple[Record | Alert, str]]:
+    tree = parse(rule.expr)
+    edits = [[edit] for node in walk(tree) for edit in _of_node(node, rule.expr)]
+    for edit in (*edits, *_matchers(tree)):
+        expr = rule.expr
+        for one in sorted(edit, key=lambda one: one.start, reverse=True):
+            expr = expr[: one.start] + one.text + expr[one.end :]
+        try:
+            parse(expr)
+        except PromqlError:
+            continue
+        yield rule._replace(expr=expr), edit[0].story
+    if isinstance(rule, Alert) and rule.hold:
+        yield rule._replace(hold=NO_TIME), f"`for: {rule.hold}` removed"
+        yield rule._replace(hold=Duration(2 * rule.hold)), f"`for: {rule.hold}` doubled"
+
+
+def _of_node(node: Expr, text: str) -> Iterator[Edit]:
+    match node:
+        case Binary(op=op) if op in COMPARISONS:
+            yield Edit(node.op_start, node.op_end, COMPARISONS[op], f"`{op}` is `{COMPARISONS[op]}`")
+            yield from _limits(node, text)
+        case Binary(op=op) if op in SETS:
+            yield Edit(node.op_start, node.op_end, SETS[op], f"`{op}` is `{SETS[op]}`")
+            yield _without(node, text)
+        case Binary(op="or"):
+            yield _without(node, text)
+        case Range():
+            window = Duration(node.duration.milliseconds)
+            for other, how in ((Duration(window // 2), "halved"), (Duration(2 * window), "doubled")):
+                yield Edit(node.duration.start, node.duration.end, str(other), f"[{window}] {how}")
+
+
+def _limits(node: Binary, text: str) -> Iterator[Edit]:
+    for side in (node.left, node.right):
+        inner = side
+        while isinstance(inner, Paren):
+            inner = inner.expr
+        if isinstance(inner, Number) and inner.value:
+            for factor in (0.5, 2):
+                was = text[inner.start : inner.end]
+                yield Edit(inner.start, inner.end, f"{inner.value * factor:.12g}", f"{was} times {factor:g}")
+
+
+def _without(node: Binary, text: str) -> Edit:
+    dropped = " ".join(text[node.op_start : node.end].split())
+    return Edit(node.left.end, node.end, "", f"without `{dropped if len(dropped) < 60 else dropped[:57] + '...'}`")
+
+
+def _matchers(tree: Expr) -> Iterator[list[Edit]]:
+    """Each matcher dropped from all selectors that have it: from one alone, the others of a join would make up for it."""
+    places = [selector for selector in selectors(tree) if selector.matchers]
+    for dropped in dict.fromkeys(matcher.render() for place in places for matcher in place.matchers):
+        edits = []
+        for place in places:
+            rest = [matcher.render() for matcher in place.matchers if matcher.render() != dropped]
+            if len(rest) < len(place.matchers):
+                end = place.matchers[-1].end + 1
+                braces = f"{{{', '.join(rest)}}}" if rest else ""
+                edits.append(Edit(place.start, end, (place.metric or "") + braces, f"without {dropped}"))
+        yield edits
