@@ -36,10 +36,10 @@ def compiled(spec: Path) -> Compiled:
 
 
 def plain(value: Any) -> Any:
-    """A plan as JSON: records by their fields, places as FILE:LINE:COLUMN, numbers as they are printed."""
+    """A plan as JSON: records by their fields, places as in the manifest, numbers as they are printed."""
     match value:
         case Span():
-            return ":".join(map(str, value[:3]))
+            return f"{value.path}: {value.route}"
         case Duration():
             return str(value)
         case Fraction():

@@ -12,7 +12,7 @@ from tocsin.diagnostics import Diagnostic, Log
 from tocsin.pipeline import compile_spec
 from tocsin.toolerror import ToolError
 from tocsin.verify import Tool as Judge
-from tocsin.verify import prove, verify
+from tocsin.verify import run_tests, verify
 from tocsin.verify.run import call, find
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def test_a_counters_file_that_would_stop_the_exporter_is_told(
 
 def test_the_tests_alone_can_be_run(artifacts: tuple[Artifact, ...], newest: dict[str, Tool]) -> None:
     log = Log()
-    prove(artifacts, judge(newest["promtool"]), judge(newest["amtool"]), log)
+    run_tests(artifacts, judge(newest["promtool"]), judge(newest["amtool"]), log)
     assert log.sorted() == []
 
 

@@ -17,13 +17,14 @@ class Places(NamedTuple):
     def value(self, *path: str | int) -> Span:
         """Where the value at a path stands; where it is not written, its closest written parent's key."""
         node = self.node(*path)
-        return self.key(*path) if node is None else node.span
+        return self.key(*path) if node is None else node.span._replace(route=_route(path))
 
     def key(self, *path: str | int) -> Span:
         """Where the key at a path stands; the root's is the first character."""
         key = self._find(path)[1]
         line, column = key.start
-        return Span(key.source.path, line, column, line, column + 1) if key is self.root else key.span
+        span = Span(key.source.path, line, column, line, column + 1) if key is self.root else key.span
+        return span._replace(route=_route(path))
 
     def inside(self, path: Path, start: int, end: int) -> Span:
         """Where the characters [start, end) of the text at a path stand."""
@@ -51,6 +52,10 @@ class Places(NamedTuple):
             else:
                 return None, key
         return node, key
+
+
+def _route(path: Path) -> str:
+    return ".".join(map(str, path))
 
 
 class Document(NamedTuple):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tocsin.cli.terminal import colored, progress, say
 from tocsin.cli.wrongcall import WrongCallError
-from tocsin.diagnostics import Log, below
+from tocsin.diagnostics import Log, TooManyError, below
 from tocsin.pipeline import compile_spec, understand
+from tocsin.toolerror import ToolError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -47,26 +49,34 @@ def build(options: Namespace) -> int:
 
     started = time.monotonic()
     tools = () if options.no_verify else _tools()
-    compiled = _proven(options, tools, tests_only=False)
-    if compiled is None:
-        return 1
-    folder = Path(options.out) / compiled.plan.factory
-    with progress("writing", os.environ):
-        act = write.compare if options.check else write.write
-        changes = act(compiled.artifacts, folder)
-    if changes.foreign:
-        names = ", ".join(changes.foreign[:3])
-        raise WrongCallError(f"{folder}: tocsin did not write {names} and does not touch it; move it away, then build")
-    _say(options, _summary(compiled, tools, time.monotonic() - started))
-    _say(options, _drift(changes, folder, written=not options.check))
-    return int(options.check and bool(changes))
+    run = _Run(options.spec)
+    compiled = run.proven(tools)
+    changes, folder = None, Path(options.out)
+    if compiled is not None:
+        folder /= compiled.plan.factory
+        with progress("writing", os.environ):
+            changes = (write.compare if options.check else write.write)(compiled.artifacts, folder)
+        if changes.foreign:
+            names = ", ".join(changes.foreign[:3])
+            what = f"{folder}: tocsin did not write {names} and does not touch it; move it away, then build"
+            raise WrongCallError(what)
+        if options.check and changes:
+            what = f"{folder} is not what this spec says: {len(changes.paths)} of its files differ"
+            hint = f"run `tocsin build {options.spec}` and commit what it changes"
+            run.log.error("OUT101", what, compiled.factory.origin, hint)
+    run.tell(options.format)
+    if compiled is not None and changes is not None:
+        _say(options, _summary(compiled, tools, time.monotonic() - started))
+        _say(options, _drift(changes, folder, written=not options.check))
+    return int(run.log.failed)
 
 
 def test(options: Namespace) -> int:
     """Run the generated tests only."""
     started = time.monotonic()
-    tools = _tools()
-    compiled = _proven(options, tools, tests_only=True)
+    run = _Run(options.spec)
+    compiled = run.proven(_tools(), tests_only=True)
+    run.tell(options.format)
     if compiled is None:
         return 1
     alerts = sum(len(group.tests) for file in compiled.plan.rules for group in file.groups)
@@ -105,21 +115,41 @@ def completion(options: Namespace) -> int:
 # --- what they share --------------------------------------------------------------------------------------------------
 
 
-def _proven(options: Namespace, tools: tuple[()] | tuple[Tool, Tool], *, tests_only: bool) -> Compiled | None:
-    """The compiled spec, proven with the tools if there are any; None, and all of it told, where something is wrong."""
-    path, log = options.spec, Log()
-    sources: dict[str, Source] = {}
-    with progress("compiling", os.environ):
-        compiled = compile_spec(_existing(path), log, sources, _stdin(path))
-    if compiled is not None and tools:
-        from tocsin.verify import prove, verify
+class _Run:
+    """One spec on its way through the stages: what was read of it, and what is to be told about it."""
 
-        with progress("proving", os.environ):
-            (prove if tests_only else verify)(compiled.artifacts, *tools, log)
-    folder = _folder(path)
-    texts = {os.path.join(folder, name): source for name, source in sources.items()}
-    _tell(options.format, below(folder, log.sorted()), texts)
-    return None if log.failed else compiled
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.log = Log()
+        self.sources: dict[str, Source] = {}
+
+    def proven(self, tools: tuple[()] | tuple[Tool, Tool], *, tests_only: bool = False) -> Compiled | None:
+        """The compiled spec, proven with the tools if there are any; None where something is wrong."""
+        with progress("compiling", os.environ):
+            compiled = compile_spec(_existing(self.path), self.log, self.sources, _stdin(self.path))
+        if compiled is not None and tools:
+            from tocsin.verify import run_tests, verify
+
+            with progress("proving", os.environ), suppress(TooManyError):
+                (run_tests if tests_only else verify)(compiled.artifacts, *tools, self.log)
+            _fit(tools, compiled, self.log)
+        return None if self.log.failed else compiled
+
+    def tell(self, format_: str) -> None:
+        """Print all that was found."""
+        folder = _folder(self.path)
+        texts = {os.path.join(folder, name): source for name, source in self.sources.items()}
+        _tell(format_, below(folder, self.log.sorted()), texts)
+
+
+def _fit(tools: tuple[Tool, Tool], compiled: Compiled, log: Log) -> None:
+    """ToolError where amtool refuses what it is too old for: no fault of the spec, and none of ours."""
+    amtool, target = tools[1], compiled.factory.targets.alertmanager
+    if amtool.number < target and any(diagnostic.code == "VFY104" for diagnostic in log.sorted()):
+        raise ToolError(
+            f"{amtool} is older than `targets.alertmanager` {'.'.join(map(str, target))} and refuses what that release "
+            "knows: put a newer one on PATH or name it with AMTOOL, or lower the target"
+        )
 
 
 def _existing(path: str) -> str:

@@ -31,4 +31,4 @@ def _entry(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _location(span: Span) -> dict[str, Any]:
-    return span._asdict()
+    return {name: value for name, value in span._asdict().items() if name != "route"}

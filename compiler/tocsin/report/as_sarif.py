@@ -56,5 +56,5 @@ def _result(diagnostic: Diagnostic, rule: int) -> dict[str, Any]:
 
 
 def _location(span: Span) -> dict[str, Any]:
-    region = dict(zip(("startLine", "startColumn", "endLine", "endColumn"), span[1:], strict=True))
+    region = dict(zip(("startLine", "startColumn", "endLine", "endColumn"), span[1:5], strict=True))
     return {"artifactLocation": {"uri": quote(span.path)}, "region": region}

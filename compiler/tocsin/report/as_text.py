@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from tocsin.diagnostics import Severity
+from tocsin.diagnostics import MAX_TOLD, Severity
 from tocsin.secrecy import hidden, stars
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ def as_text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], *,
     blocks = [_block(diagnostic, lines, color=color) for diagnostic in diagnostics]
     errors = sum(d.severity is Severity.ERROR for d in diagnostics)
     counts = [_counted(errors, "error"), _counted(len(diagnostics) - errors, "warning")]
-    return "\n".join([*blocks, ", ".join(filter(None, counts)) + "\n"]) if diagnostics else ""
+    rest = "; further ones are told once these are mended" if len(diagnostics) >= MAX_TOLD else ""
+    return "\n".join([*blocks, ", ".join(filter(None, counts)) + f"{rest}\n"]) if diagnostics else ""
 
 
 class _Lines:

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tocsin.verify.amtool import judge_alertmanager, judge_routes
+from tocsin.verify.amtool import judge_notifications, judge_routes
 from tocsin.verify.counters import judge_counters
 from tocsin.verify.dashboards import judge_dashboards
 from tocsin.verify.promtool import judge_configurations, judge_rules, judge_tests
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tocsin.artifact import Artifact
     from tocsin.diagnostics import Log
 
-__all__ = ["Tool", "prove", "tools", "verify"]
+__all__ = ["Tool", "run_tests", "tools", "verify"]
 
 
 def tools(environment: Mapping[str, str]) -> tuple[Tool, Tool]:
@@ -39,15 +39,14 @@ def verify(artifacts: Sequence[Artifact], promtool: Tool, amtool: Tool, log: Log
                 *judge_tests(promtool, files, folder, log),
                 lambda: judge_rules(promtool, files, folder, log),
                 lambda: judge_configurations(promtool, files, folder, log),
-                lambda: judge_alertmanager(amtool, files, folder, log),
-                lambda: judge_routes(amtool, files, folder, log),
+                lambda: judge_notifications(amtool, files, folder, log),
                 lambda: judge_dashboards(files, log),
                 lambda: judge_counters(files, log),
             ]
         )
 
 
-def prove(artifacts: Sequence[Artifact], promtool: Tool, amtool: Tool, log: Log) -> None:
+def run_tests(artifacts: Sequence[Artifact], promtool: Tool, amtool: Tool, log: Log) -> None:
     """Only the generated tests: of the alerts with promtool, of the routes with amtool."""
     files = {artifact.path: artifact for artifact in artifacts}
     with tempfile.TemporaryDirectory(prefix="tocsin-") as name:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tocsin.source import Source, compose
-from tocsin.verify.run import call
+from tocsin.verify.run import OURS, call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,10 +17,15 @@ if TYPE_CHECKING:
     from tocsin.verify.run import Tool
 
 CONFIGURATION, ROUTE_TESTS = "alertmanager/alertmanager.yml", "alertmanager/routes_test.yml"
-OURS = "if the spec's line looks right, this is a fault of tocsin: please report it with the spec"
 
 
-def judge_alertmanager(tool: Tool, files: Mapping[str, Artifact], folder: Path, log: Log) -> None:
+def judge_notifications(tool: Tool, files: Mapping[str, Artifact], folder: Path, log: Log) -> None:
+    """The configuration, and the routes of one that can be read."""
+    if _accepts(tool, files, folder, log):
+        judge_routes(tool, files, folder, log)
+
+
+def _accepts(tool: Tool, files: Mapping[str, Artifact], folder: Path, log: Log) -> bool:
     """`check-config`. It gives its reason on standard output, with a line where YAML itself is wrong."""
     answer = call([tool.path, "check-config", CONFIGURATION], folder)
     if answer.status:
@@ -29,6 +34,7 @@ def judge_alertmanager(tool: Tool, files: Mapping[str, Artifact], folder: Path, 
         place = artifact.origin(int(line[1]) if line else 1)
         detail = " ".join(answer.output.split())[:600]
         log.error("VFY104", f"{tool} refuses {CONFIGURATION}: {detail}", place, OURS)
+    return not answer.status
 
 
 def judge_routes(tool: Tool, files: Mapping[str, Artifact], folder: Path, log: Log) -> None:

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tocsin.verify.run import call
+from tocsin.verify.run import OURS, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +22,6 @@ CHECK_RULES = ("check", "rules", "--lint=all", "--lint-fatal")
 CHECK_CONFIG = ("check", "config", "--lint=all", "--lint-fatal")
 TEST_RULES = ("test", "rules")
 
-OURS = "if the spec's line looks right, this is a fault of tocsin: please report it with the spec"
 _AT_LINE = re.compile(r"(?P<file>[^\s:\"]+\.(?:yml|yaml|json)): (?P<line>\d+):(?P<column>\d+): (?P<text>.*)")
 _IN_FILE = re.compile(r"line (?P<line>\d+): (?P<text>.*)")  # of the configuration itself, which is not named again
 _AT_RULE = re.compile(r'group "(?P<group>[^"]*)", rule (?P<rule>\d+), "(?P<name>[^"]*)": (?P<text>.*)')

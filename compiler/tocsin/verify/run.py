@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+OURS = "if the spec's line looks right, this is a fault of tocsin: please report it with the spec"
 TIMEOUT = 600  # seconds for one call; the tests of a thousand SLOs need a fraction of it
 
 
@@ -28,6 +30,11 @@ class Tool:
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """The version as numbers, without what a distribution appends to it."""
+        return tuple(map(int, re.findall(r"\d+", self.version.partition("+")[0])))
 
 
 @dataclass(frozen=True, slots=True)
