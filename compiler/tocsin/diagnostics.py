@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -37,8 +38,16 @@ class Diagnostic(NamedTuple):
     related: tuple[Related, ...] = ()
 
 
+MAX_TOLD = 1000  # diagnostics of one run: nobody reads more, and each one costs time
+MAX_NEAR = 2000  # words that are compared with a mistaken one
+
+
+class TooManyError(Exception):
+    """There are more diagnostics than anybody reads: the rest is told once these are dealt with."""
+
+
 class Log:
-    """Collects diagnostics while a stage goes on; stages stop only between each other."""
+    """Collects diagnostics while a stage goes on; stages stop only between each other, or at MAX_TOLD diagnostics."""
 
     def __init__(self) -> None:
         self._told: dict[Diagnostic, None] = {}
@@ -52,7 +61,9 @@ class Log:
         self.add(Diagnostic(code, Severity.WARNING, message, span, hint, tuple(related)))
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Take a diagnostic; the same one twice is told once."""
+        """Take a diagnostic; the same one twice is told once. TooManyError where the log is full."""
+        if len(self._told) >= MAX_TOLD and diagnostic not in self._told:
+            raise TooManyError
         self._told.setdefault(diagnostic)
 
     @property
@@ -68,6 +79,10 @@ class Log:
 def near(word: str, known: Iterable[str]) -> str:
     """The closest of the known words, or nothing where none is close."""
     from difflib import get_close_matches  # only a mistaken spec pays for this import
+
+    known = list(islice(known, MAX_NEAR + 1))
+    if len(known) > MAX_NEAR or len(word) > MAX_NEAR:
+        return ""
 
     # Compared without case first: `Owner` and `owner` are the same slip of the hand.
     by_fold = {k.casefold(): k for k in sorted(known, reverse=True)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tocsin.check import check
+from tocsin.diagnostics import TooManyError
 from tocsin.load import load
 from tocsin.resolve import resolve
 
@@ -28,11 +29,14 @@ class Compiled:
 
 def understand(path: str, log: Log, sources: dict[str, Source], stdin: bytes | None = None) -> Factory | None:
     """load, resolve, check: everything wrong with a spec is told in one run. None where something is."""
-    document = load(path, log, sources, stdin)
-    if document is None:
+    try:
+        document = load(path, log, sources, stdin)
+        if document is None:
+            return None
+        factory = resolve(document, log)
+        check(factory, document, log)
+    except TooManyError:
         return None
-    factory = resolve(document, log)
-    check(factory, document, log)
     return None if log.failed else factory
 
 

@@ -15,7 +15,8 @@ _WORD = re.compile(
     r"xox[a-z]-[\w-]+|https?://hooks\.slack\.com/[^\s\"']+|https?://[^\s\"'/@]+@[^\s\"']*|\b[0-9a-f]{32,}\b"
 )
 _CREDENTIALS = re.compile(r"[^/]*//[^/]*@|[^/@]*:[^/@]*@")
-_KEY_OF_ENTRY = re.compile(r"([\w-]+)[\"']?\s*:\s+(?=\S)")
+# From the start of a word, and without going back: a line may be one word of a million characters.
+_KEY_OF_ENTRY = re.compile(r"(?<![\w-])([\w-]++)[\"']?\s*+:\s++(?=\S)")
 
 
 def names_secret(key: str) -> bool:

@@ -31,21 +31,29 @@ _INVISIBLE = "\ufeff"  # YAML allows it, but nobody sees it, and it shifts every
 
 
 class Span(NamedTuple):
-    """A stretch of one source text. Lines and columns count from 1, in characters; the end is exclusive."""
+    """A stretch of one source text. Lines and columns count from 1, in characters; the end is exclusive.
+
+    `route` is the part of the spec that stands there, as in `slos.chat-availability`, where one was asked for.
+    """
 
     path: str
     line: int
     column: int
     end_line: int
     end_column: int
+    route: str = ""
 
 
 class YamlError(Exception):
-    """One thing wrong with a document as YAML: code, sentence, place, hint and what the reader may look at too."""
+    """One thing wrong with a document as YAML: code, sentence, place, hint and what the reader may look at too.
+
+    `gap` is the mapping that has lost an entry by it.
+    """
 
     def __init__(self, code: str, message: str, span: Span, hint: str = "", related: Span | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.span, self.hint, self.related = code, message, span, hint, related
+        self.gap: Node | None = None
 
 
 @dataclass(frozen=True)
@@ -315,13 +323,18 @@ class _Composer:
 
     def _enter(self, mapping: Node, key: Node, value: Node) -> None:
         if key.kind != "scalar":
-            self._tell(YamlError("YML108", "a key must be a name", key.span, "did a `{` or `[` slip in?"))
+            self._leave_out(mapping, key, "a key must be a name", "did a `{` or `[` slip in?")
         elif key.text == "<<" and not key.style:
             hint = "repeat the keys, or put them into an include"
-            self._tell(YamlError("YML108", "merge keys (`<<`) are not part of the spec language", key.span, hint))
+            self._leave_out(mapping, key, "merge keys (`<<`) are not part of the spec language", hint)
         elif key.text in mapping.entries:
             first = mapping.entries[key.text][0].span
             hint = f"it stands at line {first.line} already; keep one of the two"
             self._tell(YamlError("YML103", f"the key '{key.text}' is written twice", key.span, hint, first))
         else:
             mapping.entries[key.text] = (key, value)
+
+    def _leave_out(self, mapping: Node, key: Node, message: str, hint: str) -> None:
+        error = YamlError("YML108", message, key.span, hint)
+        error.gap = mapping
+        self._tell(error)

@@ -43,14 +43,21 @@ class Changes:
     removed: tuple[str, ...]
     foreign: tuple[str, ...]
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.added + self.changed + self.removed + self.foreign
+
     def __bool__(self) -> bool:
-        return bool(self.added or self.changed or self.removed or self.foreign)
+        return bool(self.paths)
 
 
 def compare(artifacts: Sequence[Artifact], folder: Path) -> Changes:
     """What a write would do. Reads only. OSError where even that is not possible."""
     ours = _ours(folder)
     wanted = {artifact.path: artifact.text.encode() for artifact in artifacts}
+    if len(wanted) < len(artifacts):
+        raise ValueError("two artifacts have the same path")
     added: list[str] = []
     changed: list[str] = []
     foreign: list[str] = []

@@ -8,6 +8,7 @@ from tocsin.load.decode import decode
 from tocsin.load.files import read_root
 from tocsin.load.include import merge_includes
 from tocsin.load.reading import Reading
+from tocsin.spec import SHARED
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -33,6 +34,12 @@ def load(path: str, log: Log, sources: dict[str, Source], stdin: bytes | None = 
         return None
     if root.kind != "mapping":
         log.error("SPC101", "a spec is a mapping of sections", root.span, "begin with `version: 1`")
+        return None
+    if root.entries and all(section in SHARED for section in root.entries):
+        first, _ = next(iter(root.entries.values()))
+        sections = ", ".join(f"`{section}`" for section in root.entries)
+        what = f"this looks like an included part: it holds nothing but {sections}"
+        log.error("SPC113", what, first.span, "check the root spec that includes it, which begins with `version: 1`")
         return None
     merge_includes(root, path, reading)
     return decode(root, reading)

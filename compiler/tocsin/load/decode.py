@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from tocsin.document import Document, Places
-from tocsin.load.messages import meant, tell, tell_nameless
-from tocsin.load.shape import nameless, optional
+from tocsin.load.messages import meant, tell, tell_nameless, tell_sunken
+from tocsin.load.shape import nameless, optional, sunken
 from tocsin.spec import SHARED, Spec
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tocsin.load.reading import Reading
     from tocsin.source import Node
 
+MAX_PROBLEMS = 10_000  # of one round: ten times what is told at all
 MAX_ROUNDS = 8  # a broken entry may uncover one more problem of its parent, and so on up to the root
 
 
@@ -48,16 +49,20 @@ def decode(root: Node, reading: Reading) -> Document | None:
         tell_nameless(section, key, places, reading.log)
         broken.add(section)
         _leave_out(data, section)
+    for entry in sunken(root):
+        tell_sunken(entry, places, reading.log)
+        broken |= {entry, (*entry[:-2], entry[-1])}
+        _leave_out(data, entry)
     for _ in range(MAX_ROUNDS):
         try:
-            around = frozenset(path[:depth] for path in broken for depth in range(1, len(path)))
-            return Document(Spec.model_validate(data), places, frozenset(broken), around)
+            return Document(Spec.model_validate(data), places, frozenset(broken), _around(broken))
         except ValidationError as error:
-            problems = error.errors(include_url=False)
-        broken |= {other for problem in problems if (other := meant(problem))}
+            problems = error.errors(include_url=False)[:MAX_PROBLEMS]
+        broken |= {path for problem in problems for path in meant(problem)}
+        lost = broken | _around(broken)
         for problem in problems:
             path = tuple(problem["loc"])
-            if (path, problem["type"]) not in told and not _follows(problem["type"], path, broken, places, reading):
+            if (path, problem["type"]) not in told and not _follows(problem["type"], path, lost, places, reading):
                 told.add((path, problem["type"]))
                 tell(problem, places, reading.log)
         cuts = {_cut(tuple(problem["loc"]), problem["type"]) for problem in problems}
@@ -67,11 +72,16 @@ def decode(root: Node, reading: Reading) -> Document | None:
     return None
 
 
-def _follows(kind: str, path: Path, broken: set[Path], places: Places, reading: Reading) -> bool:
+def _around(broken: set[Path]) -> frozenset[Path]:
+    """Everything that has lost a part."""
+    return frozenset(path[:depth] for path in broken for depth in range(1, len(path)))
+
+
+def _follows(kind: str, path: Path, lost: set[Path], places: Places, reading: Reading) -> bool:
     """Whether a problem only follows from another one that is told."""
     if kind == "too_short":
-        return any(cut[: len(path)] == path for cut in broken)
-    return kind == "missing" and (path in broken or places.node(*path[:-1]) in reading.gaps)
+        return path in lost
+    return kind == "missing" and (path in lost or places.node(*path[:-1]) in reading.gaps)
 
 
 def _cut(path: Path, kind: str) -> Path:

@@ -22,7 +22,7 @@ def read_root(path: str, log: Log, stdin: bytes | None) -> Source | None:
     """The root spec. Its name in every message and manifest is relative to its own folder."""
     if path == "-":
         return _decoded("-", stdin or b"", log, _beginning("-"))
-    return read(path, printable(Path(path).name), log)
+    return read(path, printable(Path(path).name or path), log)
 
 
 def read(path: str, name: str, log: Log, at: Span | None = None) -> Source | None:

@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tocsin.diagnostics import near
-from tocsin.load.shape import known_keys
-from tocsin.secrecy import names_secret
+from tocsin.load.needed import NEEDED
+from tocsin.load.shape import has_entries, known_keys, required_keys
+from tocsin.secrecy import is_secret, is_secret_link, names_secret
 from tocsin.spec import PLANNED, PLANNED_VALUES
 from tocsin.spec.scalars import kind
 
@@ -30,25 +31,10 @@ _WANTED = {
     "string_type": "text",
     "bool_type": "true or false",
 }
-_NEEDED = {
-    "version": "write `version: 1`",
-    "factory": "give the factory a name: its output and its alerts carry it",
-    "targets": "name the releases that the output must run on: prometheus, alertmanager, grafana, dcgm_exporter",
-    "owners": "name the teams, and how each of them is paged and ticketed",
-    "layers": "say who repairs what: silicon, fabric, runtime, application, facility",
-    "labels": "declare the labels that a series may carry: cluster, node, gpu_uuid and job_id at least",
-    "clusters": "name the clusters, and the nodes that are scraped in them",
-    "signals": "list what must be there, as in `signals: {mandatory: [xid]}`",
-    "alerting": "say where alerts go: alertmanagers, fallback, heartbeat",
-    "grafana": "say where Grafana is, and where it reads: url, datasource",
-    "owner": "every signal and SLO has exactly one owner: name one of `owners`",
-    "page": "say how the team is woken: pagerduty, slack or webhook",
-    "ticket": "say how the team gets what can wait: pagerduty, slack or webhook",
-    "runbooks": "every alert links to a page: give the folder of the team's runbooks",
-    "heartbeat": "without a dead man's switch nobody notices when alerting itself is dead",
-}
 _OTHER_OBJECTIVES = ("slos.*.latency", "slos.*.time_slice", "slos.*.availability", "slos.*.composite")
 _CHOICES = ("clusters.*.discovery", "owners.*.page", "owners.*.ticket")
+_SELECTORS = ("slos.*.ratio.bad", "slos.*.ratio.good", "slos.*.ratio.total")
+_QUOTE_IT = "put the metric first, and the whole into quotes: 'requests_total{label=\"value\"}'"
 
 
 def tell(problem: ErrorDetails, places: Places, log: Log) -> None:
@@ -64,9 +50,10 @@ def tell(problem: ErrorDetails, places: Places, log: Log) -> None:
         _unknown_key(path, known_keys(path[:-1]), places, log)
     elif type_ == "tocsin":
         place = places.key(*path[:-1]) if path[-1] == "[key]" else places.value(*path)
-        log.error(context["code"], context["said"], place, context["hint"])
+        is_bare = isinstance(value, dict) and _is_in(path, _SELECTORS)
+        log.error(context["code"], context["said"], place, _QUOTE_IT if is_bare else context["hint"])
     elif type_ == "missing":
-        hint = _NEEDED.get(str(path[-1]), f"add `{path[-1]}:`")
+        hint = next((hint for pattern, hint in NEEDED.items() if _is_in(path, (pattern,))), "")
         log.error("SPC106", f"`{path[-1]}` is missing in {_named(path[:-1])}", places.key(*path), hint)
     elif type_ == "literal_error":
         _other_value(path, value, _words(context["expected"]), places, log)
@@ -88,17 +75,23 @@ def tell_nameless(path: Path, key: str, places: Places, log: Log) -> None:
     log.error("SPC112", what, places.key(*path, key), hint)
 
 
-def meant(problem: ErrorDetails) -> Path | None:
-    """The path of the key that was meant by an unknown one: it is not missing as well."""
+def tell_sunken(path: Path, places: Places, log: Log) -> None:
+    """Report a key among the named entries of a mapping beside which it belongs."""
+    what = f"`{path[-1]}` is a key of {_named(path[:-2])}, not of its `{path[-2]}`"
+    log.error("SPC110", what, places.key(*path), "move it one level up: indent it less")
+
+
+def meant(problem: ErrorDetails) -> set[Path]:
+    """The paths that may be meant by an unknown key: they are not missing as well."""
     path: Path = tuple(problem["loc"])
     if problem["type"] == "extra_forbidden":
-        key = _meant_key(path, known_keys(path[:-1]))
+        known = known_keys(path[:-1])
     elif path[-1] == "[key]" and problem["type"] == "literal_error":
-        path = path[:-1]
-        key = _meant_key(path, _words(problem["ctx"]["expected"]))
+        path, known = path[:-1], _words(problem["ctx"]["expected"])
     else:
-        return None
-    return (*path[:-1], key) if key else None
+        return set()
+    key = _meant_key(path, known)
+    return {(*path[:-1], key)} if key else _elsewhere(path)
 
 
 def _meant_key(path: Path, known: Iterable[str]) -> str:
@@ -127,8 +120,25 @@ def _unknown_key(path: Path, known: Sequence[str], places: Places, log: Log) -> 
         hint = f"write `{close}: path/of/the/file`" if close else f"remove it; known here: {', '.join(known)}"
         _secret(path, hint, places, log)
         return
-    hint = f"did you mean `{close}`?" if close else f"known here: {', '.join(known)}"
+    hint = f"did you mean `{close}`?" if close else _belongs(path)
+    if not hint:
+        hint = f"known here: {', '.join(known)}" if known else _no_keys(path[-2])
     log.error("SPC110", f"unknown key `{key}` in {_named(path[:-1])}", places.key(*path), hint)
+
+
+def _elsewhere(path: Path) -> set[Path]:
+    """Where an unknown key is known: one level below, in a section beside it, or one level above."""
+    key, section = path[-1], path[:-1]
+    below = {(*section, beside, key) for beside in known_keys(section) if key in known_keys((*section, beside))}
+    return below or ({(*section[:-1], key)} if section and key in known_keys(section[:-1]) else set())
+
+
+def _belongs(path: Path) -> str:
+    """Where an unknown key would be known; nothing where it would be nowhere near."""
+    there = sorted(_elsewhere(path), key=str)
+    if there and len(there[0]) < len(path):
+        return f"it is a key of {_named(path[:-2])}, one level up: indent it less"
+    return f"`{path[-1]}` belongs below {_either([str(other[-2]) for other in there], '`')}" if there else ""
 
 
 def _secret(path: Path, hint: str, places: Places, log: Log) -> None:
@@ -139,16 +149,36 @@ def _secret(path: Path, hint: str, places: Places, log: Log) -> None:
 def _other_type(path: Path, value: Any, wanted: str, places: Places, log: Log) -> None:
     keys, hint = known_keys(path), ""
     files = [key for key in keys if key.endswith("_file")]
-    if files and isinstance(value, str):
+    if files and isinstance(value, str) and _holds_secret(value, keys):
         _secret(path, f"it has keys of its own: {', '.join(keys)}; `{files[0]}` names the secret's file", places, log)
         return
     if wanted == "a mapping":
-        hint = f"its keys: {', '.join(keys)}" if keys else "each entry begins with its name, as in `name: …`"
+        hint = _shape_of(path, keys)
     elif wanted == "a list":
         hint = f"put it into brackets: [{value}]" if isinstance(value, str) else "begin each item with a `-`"
     elif isinstance(value, str) and value.isdigit():
         hint = "write it without quotes"
     log.error("SPC102", f"expected {wanted} for `{path[-1]}`, found {kind(value)}", places.value(*path), hint)
+
+
+def _holds_secret(value: str, keys: Sequence[str]) -> bool:
+    """Whether a text in place of a section may be the secret of one of its files, as no other key would hold it."""
+    if "url" in keys and "://" in value:
+        return is_secret_link(value)
+    return "/" in value or is_secret(value) or all(key.endswith("_file") for key in keys)
+
+
+def _shape_of(path: Path, keys: Sequence[str]) -> str:
+    """What the mapping at a path looks like."""
+    if keys:
+        required = required_keys(path)
+        listed = _either(required, "`", "and") if required else _either(keys, "`")
+        return f"`{path[-1]}` is a mapping with {listed}"
+    return "each entry begins with its name, as in `name: …`" if has_entries(path) else _no_keys(path[-1])
+
+
+def _no_keys(name: str | int) -> str:
+    return f"`{name}` takes no keys: write `{name}: {{}}`, the hosts come from `nodes` and `jobs`"
 
 
 def _other_value(path: Path, value: Any, words: Sequence[str], places: Places, log: Log) -> None:
@@ -164,6 +194,10 @@ def _other_value(path: Path, value: Any, words: Sequence[str], places: Places, l
         hint = "this tocsin reads version 1 of the language"
     elif isinstance(value, str) and (close := near(value, words)):
         hint = f"did you mean `{close}`?"
+    elif isinstance(value, str) and (begun := [word for word in words if len(value) > 2 and word.startswith(value)]):
+        hint = f"did you mean {_either(begun, '`')}?"
+    elif len(words) == 1:
+        hint = f"write `{words[0]}`"
     log.error("SPC111", f"`{path[-1]}` must be {_either(words)}, found {kind(value)}", places.value(*path), hint)
 
 
@@ -185,6 +219,6 @@ def _named(path: Path) -> str:
     return f"`{'.'.join(map(str, path))}`" if path else "the spec"
 
 
-def _either(words: Sequence[str], quote: str = "") -> str:
+def _either(words: Sequence[str], quote: str = "", joint: str = "or") -> str:
     *first, last = (f"{quote}{word}{quote}" for word in words)
-    return f"{', '.join(first)} or {last}" if first else last
+    return f"{', '.join(first)} {joint} {last}" if first else last

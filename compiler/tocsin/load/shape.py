@@ -37,12 +37,30 @@ def _field(shape: Any, step: str | int) -> FieldInfo | None:
     return next((field for name, field in fields if step == (field.alias or name)), None)
 
 
-def known_keys(path: Path) -> list[str]:
-    """The keys of the section at a path; none where the keys are names that people choose."""
+def shape_at(path: Path) -> Any:
+    """The type that stands at a path."""
     shape: Any = Spec
     for step in path:
         shape = child(shape, step)
+    return shape
+
+
+def known_keys(path: Path) -> list[str]:
+    """The keys of the section at a path; none where the keys are names that people choose."""
+    shape = shape_at(path)
     return [field.alias or name for name, field in shape.model_fields.items()] if is_model(shape) else []
+
+
+def required_keys(path: Path) -> list[str]:
+    """The keys that the section at a path cannot do without."""
+    shape = shape_at(path)
+    fields = shape.model_fields.items() if is_model(shape) else ()
+    return [field.alias or name for name, field in fields if field.is_required()]
+
+
+def has_entries(path: Path) -> bool:
+    """Whether the keys at a path are names that people choose."""
+    return get_origin(shape_at(path)) is dict
 
 
 def optional(path: Path) -> Path:
@@ -69,6 +87,19 @@ def nameless(node: Node, shape: Any = Spec, path: Path = ()) -> Iterator[tuple[P
             return
     for key, (_, value) in node.entries.items():
         yield from nameless(value, child(shape, key), (*path, key))
+
+
+def sunken(node: Node, shape: Any = Spec, path: Path = ()) -> Iterator[Path]:
+    """Named entries that have the name of a key one level above, and hold nothing that an entry would: their paths."""
+    if node.kind != "mapping" or shape is None:
+        return
+    above = known_keys(path[:-1]) if get_origin(shape) is dict and path else ()
+    for key, (_, value) in node.entries.items():
+        entry, inner = (*path, key), child(shape, key)
+        if key in above and is_model(inner) and value.entries and value.entries.keys().isdisjoint(known_keys(entry)):
+            yield entry
+        else:
+            yield from sunken(value, inner, entry)
 
 
 def _without_none(annotation: Any) -> Any:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tocsin.diagnostics import Related
+from tocsin.load.slips import odd_line, open_quote
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -37,7 +38,7 @@ _ADVICE = (
     ("found unexpected ':'", "put the value into quotes"),
     ("while scanning a directive", "put it into quotes: a line cannot begin with `%`"),
 )
-_SELECTOR = re.compile(r"[\w:]\{[^{}]*(?:=|!)[^{}]*\}")
+_SELECTOR = re.compile(r"[\w:]\{[^{}=!]*+[=!][^{}]*+\}")
 _COMMENT = re.compile(r":\s+#\S")
 
 
@@ -45,8 +46,11 @@ def tell_syntax(error: YamlError, source: Source, log: Log) -> None:
     """Report one thing that is wrong with a document as YAML."""
     note = "first written here" if error.code == "YML103" else "it begins here"
     related = [Related(error.related, note)] if error.related else []
-    hint = error.hint or _advice(error, source)
-    log.error(error.code, error.message, _visible(error.span, source), hint, related)
+    hint = error.hint or open_quote(error, source) or _advice(error, source)
+    span = error.span
+    if not error.hint and (odd := odd_line(error, source)):
+        span, related = odd, [Related(error.span, "the next key begins here")]
+    log.error(error.code, error.message, _visible(span, source), hint, related)
 
 
 def _advice(error: YamlError, source: Source) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -> dict[str, Cluster]:
     """The clusters by name."""
     places = document.places
+    ranges = _Ranges(document)
     clusters = {}
     for name, cluster in sorted(document.spec.clusters.items()):
         path = ("clusters", name)
@@ -28,8 +29,8 @@ def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -
             what = f"a cluster is discovered in one way, here {'are two' if chosen else 'is none'}"
             hint = "write `discovery: {file: {}}` or `discovery: {static: {}}`"
             log.error("CLU104", what, places.key(*path, "discovery"), hint)
-        groups = (_group(document, (*path, "nodes", g), group, log) for g, group in sorted(cluster.nodes.items()))
-        jobs = (_job(document, (*path, "jobs", j), job, tenants, log) for j, job in sorted(cluster.jobs.items()))
+        groups = (_group(ranges, (*path, "nodes", g), group, log) for g, group in sorted(cluster.nodes.items()))
+        jobs = (_job(ranges, (*path, "jobs", j), job, tenants, log) for j, job in sorted(cluster.jobs.items()))
         clusters[name] = Cluster(
             name=name,
             region=cluster.region,
@@ -44,7 +45,8 @@ def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -
     return clusters
 
 
-def _group(document: Document, path: Path, group: written.NodeGroup, log: Log) -> NodeGroup:
+def _group(ranges: _Ranges, path: Path, group: written.NodeGroup, log: Log) -> NodeGroup:
+    document = ranges.document
     models = gpu_models()
     model = models.get(group.gpu.model)
     if model is None:
@@ -59,43 +61,51 @@ def _group(document: Document, path: Path, group: written.NodeGroup, log: Log) -
         log.error("CLU107", what, document.places.key(*path), "write `fabric: infiniband`, or remove them")
     return NodeGroup(
         name=str(path[-1]),
-        hosts=_names(document, (*path, "hosts"), group.hosts, log),
+        hosts=ranges.names((*path, "hosts"), group.hosts, log),
         gpu=model,
         gpus=group.gpu.count,
         fabric=group.fabric,
-        devices=_names(document, (*path, "fabric_devices"), group.fabric_devices, log),
+        devices=ranges.names((*path, "fabric_devices"), group.fabric_devices, log),
         port_speed=speed,
         origin=document.places.key(*path),
     )
 
 
-def _job(document: Document, path: Path, job: written.Job, tenants: dict[str, Tenant], log: Log) -> Job:
-    name = str(path[-1])
+def _job(ranges: _Ranges, path: Path, job: written.Job, tenants: dict[str, Tenant], log: Log) -> Job:
+    document, name = ranges.document, str(path[-1])
     if name in EXPORTERS:
         hint = f"choose another name: {' and '.join(EXPORTERS)} are the exporters' own jobs"
         log.error("CLU105", f"a job cannot be called '{name}'", document.places.key(*path), hint)
     if job.tenant and job.tenant not in tenants and not document.is_broken("tenants", job.tenant):
         known = document.places.names("tenants")
         close = near(job.tenant, known)
-        hint = f"did you mean '{close}'?" if close else f"known tenants: {', '.join(known) or 'none'}"
+        hint = f"did you mean '{close}'?" if close else f"known tenants: {', '.join(known[:12]) or 'none'}"
         log.error("TEN101", f"no tenant is called '{job.tenant}'", document.places.value(*path, "tenant"), hint)
     interval = getattr(document.spec.collection.intervals, job.workload)
-    hosts = _names(document, (*path, "hosts"), job.hosts, log)
+    hosts = ranges.names((*path, "hosts"), job.hosts, log)
     return Job(name, job.workload, hosts, job.port, job.tenant or "", interval, document.places.key(*path))
 
 
-def _names(document: Document, path: Path, ranges: tuple[str, ...], log: Log) -> tuple[str, ...]:
-    """The names of some ranges, sorted; a bad range and a name that is listed twice are told."""
-    names: list[str] = []
-    for index, text in enumerate(ranges):
-        try:
-            names += hostlist.expand(text)
-        except ValueError as error:
-            at = document.places.value(*path, index)
-            log.error("CLU101", str(error), at, "write a range as gpu-node-[01-64], or list the names")
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
-        more = f" (and {len(twice) - 1} more)" if len(twice) > 1 else ""
-        what = f"'{twice[0]}'{more} is listed twice"
-        log.error("CLU102", what, document.places.key(*path), "shorten one of the ranges that overlap")
-    return tuple(sorted(set(names)))
+class _Ranges:
+    """The ranges of a spec, which stand for MAX_NAMES hosts at most, all of them together."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.left = hostlist.MAX_NAMES
+
+    def names(self, path: Path, ranges: tuple[str, ...], log: Log) -> tuple[str, ...]:
+        """The names of some ranges, sorted; a bad range and a name that is listed twice are told."""
+        names: list[str] = []
+        for index, text in enumerate(ranges):
+            try:
+                names += hostlist.expand(text, self.left - len(names))
+            except ValueError as error:
+                at = self.document.places.value(*path, index)
+                log.error("CLU101", str(error), at, "write a range as gpu-node-[01-64], or list the names")
+        self.left -= len(names)
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
+        if twice:
+            more = f" (and {len(twice) - 1} more)" if len(twice) > 1 else ""
+            what = f"'{twice[0]}'{more} is listed twice"
+            log.error("CLU102", what, self.document.places.key(*path), "shorten one of the ranges that overlap")
+        return tuple(sorted(set(names)))

@@ -58,7 +58,8 @@ def resolve_labels(document: Document, tenants: dict[str, Tenant], log: Log) -> 
         if rule.source and not tenants and not document.is_broken("tenants"):
             what = f"the label `{name}` comes from the tenants, but there are none"
             log.error("TEN103", what, places.key("labels", name), "add `tenants:`, or remove `from: tenants` here")
-        values = tuple(tenants) if rule.source else tuple(rule.values) if rule.values is not None else None
+        # As a dict, in which a value is found at once: a label may list every host of a fleet.
+        values = dict.fromkeys(tenants) if rule.source else None if rule.values is None else dict.fromkeys(rule.values)
         labels[name] = Label(name, values, _pattern(rule.pattern, document, name, log), places.key("labels", name))
     for name in CANONICAL:
         if name not in labels and not document.is_broken("labels", name):

@@ -65,7 +65,7 @@ def known_owner(document: Document, owners: dict[str, Owner], name: str, path: t
     written = document.places.names("owners")
     if written and not document.is_broken("owners", name) and not document.is_broken(*path):
         close = near(name, written)
-        hint = f"did you mean '{close}'?" if close else f"known owners: {', '.join(written)}"
+        hint = f"did you mean '{close}'?" if close else f"known owners: {', '.join(written[:12])}"
         log.error("OWN101", f"nobody called '{name}' is among the owners", document.places.value(*path), hint)
     return False
 

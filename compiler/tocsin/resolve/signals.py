@@ -60,8 +60,8 @@ def _mandatory(document: Document, known: Iterable[str], log: Log) -> dict[str, 
             mandatory[id_] = place
         else:
             close = near(id_, known)
-            usual = ", ".join(kind.id for kind in signal_kinds().values() if kind.mandatory)
-            hint = f"did you mean '{close}'?" if close else f"define it under `signals.define`, or choose from {usual}"
+            lawful = f"define it under `signals.define`, or choose from {', '.join(signal_kinds())}"
+            hint = f"did you mean '{close}'?" if close else lawful
             log.error("SIG101", f"no signal is called '{id_}'", place, hint)
     return mandatory
 

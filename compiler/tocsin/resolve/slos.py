@@ -79,7 +79,9 @@ def _selector(
         return None
     if selector.metric is None:
         place = document.places.inside(where, selector.start, selector.end)
-        log.error("PQL102", "this selector names no metric", place, 'begin with the metric: name{label="value"}')
+        matchers = text[selector.start : selector.end]
+        shown = matchers if len(matchers) <= 60 else '{label="value"}'
+        log.error("PQL102", "this selector names no metric", place, f"put the metric first: requests_total{shown}")
         return None
     if selector.metric not in series:
         place = document.places.inside(where, selector.start, selector.start + len(selector.metric))

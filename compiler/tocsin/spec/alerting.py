@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from tocsin.spec.owners import Webhook
-from tocsin.spec.scalars import Address, Duration, Name, Section
+from tocsin.spec.scalars import Address, Name, Pace, Section
 from tocsin.units import Duration as Length
 
 
@@ -11,7 +11,7 @@ class Heartbeat(Section):
     """The dead man's switch: an outside service that raises the alarm when this stops calling."""
 
     webhook: Webhook
-    every: Duration = Length.of(minutes=5)
+    every: Pace = Length.of(minutes=5)
 
 
 class Alerting(Section):

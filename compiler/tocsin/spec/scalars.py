@@ -84,7 +84,9 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(_text(item, "text or a list of texts") for item in items)
 
 
-def _unit(parse: Callable[[str], Any], wanted: str, hint: str, *, zero: bool = False) -> Callable[[Any], Any]:
+def _unit(
+    parse: Callable[[str], Any], wanted: str, hint: str, *, zero: bool = False, limits: tuple[str, str] | None = None
+) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
         text = str(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else _text(value, wanted)
         try:
@@ -93,9 +95,15 @@ def _unit(parse: Callable[[str], Any], wanted: str, hint: str, *, zero: bool = F
             raise refuse("SPC104", f"{kind(value)} is not {wanted}", hint) from None
         if not found and not zero:
             raise refuse("SPC109", f"{wanted} must be more than nothing, found {kind(value)}", hint)
+        if limits and not parse(limits[0]) <= found <= parse(limits[1]):
+            raise refuse("SPC109", f"{wanted} must lie between {limits[0]} and {limits[1]}, found {kind(value)}", hint)
         return found
 
     return read
+
+
+def _duration(least: str, most: str) -> Callable[[Any], Any]:
+    return _unit(units.Duration.parse, "a duration", "write it as 15s, 1h30m or 28d", limits=(least, most))
 
 
 def _version(value: Any) -> str:
@@ -123,10 +131,12 @@ def _url(value: Any) -> str:
         raise refuse("SEC104", "this link carries a secret", "keep credentials in a file, not in a link")
     try:
         parts = urlsplit(text)
-        host = parts.hostname
+        host = parts.hostname if parts.port != 0 else None
     except ValueError:
         parts, host = None, None
-    if not parts or parts.scheme not in ("http", "https") or not host or not re.fullmatch(r"[!#-;=?-Z_a-z~]+", text):
+    # Go, which reads it later, refuses a broken escape and a host that is no name.
+    lawful = re.fullmatch(r"https?://(?:[!#$&-;=?-Z_a-z~]|%[0-9A-Fa-f]{2})+", text)
+    if not lawful or not host or not re.fullmatch(r"[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?", host):
         raise refuse("SPC105", f"{kind(text)} is not a link", "write it whole, as in https://runbooks.example.com/gpu/")
     return text
 
@@ -141,7 +151,7 @@ def _address(value: Any) -> str:
     return text
 
 
-_NAME = r"[a-z](?:-?[a-z0-9]){0,39}"
+_NAME = r"(?!.{41})[a-z](?:-?[a-z0-9])*"
 
 Name = Annotated[
     str,
@@ -189,10 +199,10 @@ Region = Annotated[
 ]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Text = Annotated[str, BeforeValidator(lambda value: _text(value, "text"))]
-Duration = Annotated[
-    units.Duration,
-    BeforeValidator(_unit(units.Duration.parse, "a duration", "write it as 15s, 1h30m or 28d")),
-]
+Duration = Annotated[units.Duration, BeforeValidator(_duration("1ms", "1y"))]
+# Every rule looks back five minutes and needs two samples there.
+Interval = Annotated[units.Duration, BeforeValidator(_duration("100ms", "2m"))]
+Pace = Annotated[units.Duration, BeforeValidator(_duration("10s", "1d"))]
 Percent = Annotated[
     Fraction,
     BeforeValidator(_unit(units.parse_percent, "a percentage", "write it with its sign, as in 99.5%", zero=True)),
@@ -201,7 +211,12 @@ Rate = Annotated[Fraction, BeforeValidator(_unit(units.parse_rate, "a rate", "wr
 Amount = Annotated[
     Fraction, BeforeValidator(_unit(units.parse_amount, "an amount", "write it as 50, 200k or 5M", zero=True))
 ]
-BitRate = Annotated[Fraction, BeforeValidator(_unit(units.parse_bit_rate, "a link speed", "write it as 400Gb/s"))]
+BitRate = Annotated[
+    Fraction,
+    BeforeValidator(
+        _unit(units.parse_bit_rate, "a link speed", "write it as 400Gb/s", limits=("100Mb/s", "100Tb/s")),
+    ),
+]
 Version = Annotated[str, BeforeValidator(_version)]
 SecretFile = Annotated[str, BeforeValidator(_secret_file)]
 Url = Annotated[str, BeforeValidator(_url)]
