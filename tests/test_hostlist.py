@@ -16,13 +16,14 @@ from tocsin.hostlist import MAX_HOSTS, expand
         ("gpu-node-[01-03]", "gpu-node-01 gpu-node-02 gpu-node-03"),
         ("gpu-node-[08-11,70]", "gpu-node-08 gpu-node-09 gpu-node-10 gpu-node-11 gpu-node-70"),
         ("n[8-11]", "n8 n9 n10 n11"),
-        ("n[08-9]", "n08 n09"),
+        ("n[08-09]", "n08 n09"),
         ("n[098-101]", "n098 n099 n100 n101"),
         ("rack[1-2].gpu.example.com", "rack1.gpu.example.com rack2.gpu.example.com"),
         ("[1-2]", "1 2"),
         ("n[3, 1]", "n3 n1"),
         ("n[1,01,001]", "n1 n01 n001"),
         ("n[7-7]", "n7"),
+        ("n[0-10]", "n0 n1 n2 n3 n4 n5 n6 n7 n8 n9 n10"),
         ("mlx5_[0-1]", "mlx5_0 mlx5_1"),
     ],
 )
@@ -39,6 +40,8 @@ def test_a_range_becomes_its_hosts_in_its_order(text: str, hosts: str) -> None:
             ["n[]", "n[1,,2]", "n[1-]", "n[-1]", "n[1-2-3]", "n[a-c]", "n[1:3]", "n[١-٣]", "n[1.5]"],
         ),
         ("a range of numbers", ["n[1-9999999999]", "n[1 2]", "n[0x1]"]),
+        ("differ in width: write `.01-06.`", ["n[01-6]", "n[1-06]", "n[7,01-6]"]),
+        ("differ in width: write `.001-100.`", ["n[01-100]"]),
         ("runs backwards", ["n[2-1]", "n[1,10-09]"]),
         (f"more than {MAX_HOSTS} hosts", ["n[1-999999999]", "n[1-150000,200001-250001]", f"n[0-{MAX_HOSTS}]"]),
         (
@@ -67,7 +70,8 @@ def test_a_name_is_as_long_as_dns_allows() -> None:
 @given(st.integers(0, 99_999), st.integers(0, 300), st.integers(1, 7), st.sampled_from(["", "n", "a.b-"]))
 def test_a_range_counts_from_its_first_to_its_last_number(first: int, more: int, width: int, before: str) -> None:
     last = first + more
-    hosts = expand(f"{before}[{first:0{width}d}-{last}]")
+    width = max(width, len(str(last))) if width > len(str(first)) else width
+    hosts = expand(f"{before}[{first:0{width}d}-{last:0{width}d}]")
     assert [int(host.removeprefix(before)) for host in hosts] == list(range(first, last + 1))
     assert all(len(host) >= len(before) + width for host in hosts)
 

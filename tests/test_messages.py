@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from fnmatch import fnmatchcase
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_origin
@@ -229,8 +228,9 @@ def required(shape: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
 def test_every_key_that_may_be_missing_has_a_hint_of_its_own() -> None:
     keys = {".".join(path) for path in required(Spec)}
     assert len(keys) > 50
-    assert [key for key in sorted(keys) if not any(fnmatchcase(key, pattern) for pattern in NEEDED)] == []
-    assert [pattern for pattern in NEEDED if not any(fnmatchcase(key, pattern) for key in keys)] == []
+    patterns = {pattern: re.compile(re.escape(pattern).replace(r"\*", "[^.]+")) for pattern in NEEDED}
+    assert [key for key in sorted(keys) if not any(rule.fullmatch(key) for rule in patterns.values())] == []
+    assert [pattern for pattern, rule in patterns.items() if not any(map(rule.fullmatch, keys))] == []
 
 
 def test_a_terminal_gets_colours_and_a_file_none(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,6 +130,7 @@ OTHER = [{}, {"owner": "somebody else"}]  # an annotation sees the expression's 
 TEXTS = {
     "label": "{{ $labels.text }}",
     "query": "https://a.b/d?x={{ $labels.text | urlquery }}&y={{ $labels.absent | urlquery }}!",
+    "conditional": "a{{ if $labels.text }} b {{ $labels.text }}.{{ end }}{{ if $labels.absent }} never{{ end }}!",
     "own": "{{ $labels.owner }}of {{ $labels.absent }}{{ $labels.number }}",
     "plain": "no action, {text} and $labels.text",
 }
@@ -141,7 +142,7 @@ VALUES = {
 
 def alert(name: str, expr: str, annotations: dict[str, str]) -> Alert:
     """An alert that fires at once."""
-    return Alert(name, expr, NO_TIME, NO_TIME, {"owner": "gpu-platform"}, annotations, HERE)
+    return Alert(name, expr, NO_TIME, {"owner": "gpu-platform"}, annotations, HERE)
 
 
 def test_what_is_expected_is_what_prometheus_renders(promtool: Tool, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ NEW = {
 }
 
 # The calls by which a write changes the disk.
-STEPS = ("open", "fsync", "link", "mkdir", "replace", "unlink", "rmdir")
+STEPS = ("open", "link", "mkdir", "replace", "unlink", "rmdir")
 
 
 def artifacts(texts: Mapping[str, str]) -> list[Artifact]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.report.as_text import visible
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -19,8 +21,8 @@ def as_github(diagnostics: Sequence[Diagnostic], _sources: Mapping[str, Source])
 def _command(diagnostic: Diagnostic) -> str:
     span = diagnostic.span
     there = [f"{r.note}: {r.span.path}:{r.span.line}:{r.span.column}" for r in diagnostic.related]
-    text = "\n".join(filter(None, (diagnostic.message, *there, diagnostic.hint)))
-    place = f"file={_property(span.path)},line={span.line},col={span.column},endLine={span.end_line}"
+    text = "\n".join(visible(part) for part in (diagnostic.message, *there, diagnostic.hint) if part)
+    place = f"file={_property(visible(span.path))},line={span.line},col={span.column},endLine={span.end_line}"
     return f"::{diagnostic.severity} {place},title={_property(diagnostic.code)}::{_data(text)}"
 
 
