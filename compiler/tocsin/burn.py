@@ -52,6 +52,12 @@ def threshold(pair: Pair, period: Duration, budget: Fraction) -> Fraction:
     return factor(pair, period) * budget
 
 
+@lru_cache(maxsize=4096)
+def thresholds(period: Duration, budget: Fraction) -> tuple[Fraction, ...]:
+    """The thresholds of all pairs, from the highest to the lowest."""
+    return tuple(threshold(pair, period, budget) for pair in PAIRS)
+
+
 def events_for_one_failure(pair: Pair, period: Duration, budget: Fraction) -> int:
     """The fewest events in the long window among which a single failure does not fire: 1 / N <= threshold."""
     limit = 1 / threshold(pair, period, budget)

@@ -137,13 +137,13 @@ def _is_inside(path: object) -> TypeGuard[str]:
 
 def _found(folder: Path, path: str) -> str:
     """What is at a path: a file, a folder, nothing, or something else, such as a link, there or on the way there."""
-    parts = PurePosixPath(path).parts
-    kind = _FOLDER
-    for depth in range(1, len(parts) + 1):
+    kind, place = _FOLDER, str(folder)
+    for part in path.split("/"):
         if kind != _FOLDER:
             return _OTHER
+        place = f"{place}/{part}"
         try:
-            mode = folder.joinpath(*parts[:depth]).lstat().st_mode
+            mode = os.lstat(place).st_mode
         except FileNotFoundError:
             return _NOTHING
         kind = _FOLDER if stat.S_ISDIR(mode) else _FILE if stat.S_ISREG(mode) else _OTHER
@@ -182,6 +182,7 @@ def _bring(folder: Path, changes: Changes, texts: dict[str, str]) -> None:
             fresh = _staged(folder / STAGE, {JOURNAL: journal, **{path: texts[path] for path in touched}})
             _put(folder, JOURNAL, fresh.pop(JOURNAL), undo)
             _take_away(folder, changes.removed, undo)
+            _make_folders(folder, fresh, undo)
             for path, file in fresh.items():
                 _put(folder, path, file, undo)
     except BaseException:
@@ -217,13 +218,17 @@ def _take_away(folder: Path, paths: Iterable[str], undo: Undo) -> None:
         os.replace(folder / path, kept)
 
 
-def _put(folder: Path, path: str, fresh: Path, undo: Undo) -> None:
-    """Move a finished file to its place: a reader sees the old one or the new one."""
-    target, kept = folder / path, fresh.with_suffix(".old")
-    for parent in reversed(target.relative_to(folder).parents):
+def _make_folders(folder: Path, paths: Iterable[str], undo: Undo) -> None:
+    """Every folder that one of the paths lies in, outer ones first."""
+    for parent in sorted({parent for path in paths for parent in PurePosixPath(path).parents}):
         if not (folder / parent).is_dir():
             undo.append(partial(_rmdir, folder / parent))
             (folder / parent).mkdir()
+
+
+def _put(folder: Path, path: str, fresh: Path, undo: Undo) -> None:
+    """Move a finished file to its place: a reader sees the old one or the new one."""
+    target, kept = folder / path, fresh.with_suffix(".old")
     if target.exists():
         with suppress(OSError):  # a file system without hard links: the old file cannot be kept
             os.link(target, kept, follow_symlinks=False)

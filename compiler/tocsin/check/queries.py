@@ -87,7 +87,7 @@ def _check_matcher(
 
 def _can_match(matcher: Matcher, rule: Label) -> bool:
     """Whether a series can have a value that the matcher takes; without the label it has the empty one."""
-    if matcher.op == "=" and not matcher.value:
+    if (rule.values is None and rule.pattern is None) or (matcher.op == "=" and not matcher.value):
         return True
     return value_for([matcher], rule) is not None or (matcher.op == "=~" and matches(matcher.value, ""))
 

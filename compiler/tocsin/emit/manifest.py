@@ -20,9 +20,10 @@ def manifest(plan: Plan, artifacts: Iterable[Artifact]) -> Artifact:
 
     The part is named, not numbered: a comment in the spec moves every line below it, and changes no output.
     """
-    artifacts = list(artifacts)
-    content = {"factory": plan.factory, "files": {artifact.path: _entry(artifact) for artifact in artifacts}}
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    # One line a file: a change shows as the line that it is, and two of them merge.
+    lines = (f" {json.dumps(artifact.path)}: {json.dumps(_entry(artifact))}" for artifact in artifacts)
+    listed = ",\n".join(lines)
+    text = f'{{"factory": {json.dumps(plan.factory)}, "files": {{\n{listed}\n}}}}\n'
     return Artifact(PATH, text, ((1, plan.notifications.root.origin),))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -25,16 +26,24 @@ def is_model(shape: Any) -> bool:
 def child(shape: Any, step: str | int) -> Any:
     """The type below a type: a section's field, a mapping's or list's values; None below a scalar."""
     if is_model(shape):
-        field = _field(shape, step)
-        return _without_none(field.annotation) if field is not None else None
+        field = _fields(shape).get(step)
+        annotation: Any = field.annotation if field is not None else None
+        return _without_none(annotation)
+    return _values(shape)
+
+
+@cache
+def _fields(shape: Any) -> dict[str | int, FieldInfo]:
+    """A section's fields by their names in the spec; none of another shape."""
+    fields = shape.model_fields.items() if is_model(shape) else ()
+    return {field.alias or name: field for name, field in fields}
+
+
+@cache
+def _values(shape: Any) -> Any:
+    """The type of a mapping's or list's values; None below a scalar."""
     arguments = get_args(shape)
     return _without_none(arguments[-1]) if arguments else None
-
-
-def _field(shape: Any, step: str | int) -> FieldInfo | None:
-    """A section's field by its name in the spec."""
-    fields = shape.model_fields.items() if is_model(shape) else ()
-    return next((field for name, field in fields if step == (field.alias or name)), None)
 
 
 def shape_at(path: Path) -> Any:
@@ -68,7 +77,7 @@ def optional(path: Path) -> Path:
     found: Path = ()
     shape: Any = Spec
     for depth, step in enumerate(path):
-        field = _field(shape, step)
+        field = _fields(shape).get(step)
         if get_origin(shape) is dict or (field is not None and not field.is_required()):
             found = path[: depth + 1]
         shape = child(shape, step)
@@ -102,6 +111,7 @@ def sunken(node: Node, shape: Any = Spec, path: Path = ()) -> Iterator[Path]:
             yield from sunken(value, inner, entry)
 
 
+@cache
 def _without_none(annotation: Any) -> Any:
     """`X | None` as X."""
     choices = [a for a in get_args(annotation) if a is not type(None)]

@@ -90,12 +90,21 @@ def _at_targets(
         description=f"The job {job} of {{{{ $labels.node }}}} answers, but without {id_}: look at what it is told to "
         "expose.",
     )
-    node = {"cluster": cluster.name, "node": host}
+    return alert, _target_test(alert, {"cluster": cluster.name, "node": host}, job, metrics)
+
+
+def _target_test(alert: Alert, node: dict[str, str], job: str, metrics: list[str]) -> RuleTest:
+    """One series after the other ends for 17 minutes and returns. Other jobs and clusters are not asked for them."""
     raw = {**node, "job": job, "instance": "a"}
-    inputs = [series(metric, raw, "0x30" if metric != metrics[-1] else "0x9 _x20 0x9") for metric in metrics]
-    inputs += [series("up", raw, "1x45")]
-    checks = (silent(alert, 9), silent(alert, 28), fires(alert, 29, node, value=1), silent(alert, 30))
-    return alert, proof(alert, "one of its series ends and returns", inputs, *checks)
+    others = ({**raw, "cluster": "another"}, {**raw, "node": "another", "job": "another"})
+    inputs = [series("up", at, f"1x{20 * len(metrics) + 10}") for at in (raw, *others)]
+    checks = [silent(alert, 9)]
+    for turn, metric in enumerate(metrics):
+        ends = 20 * turn + 10
+        inputs.append(series(metric, raw, f"0x{ends - 1} stale _x16 0x{20 * len(metrics)}"))
+        checks += [silent(alert, ends + 14), silent(alert, ends + 18)]
+        checks += [fires(alert, minute, node, value=1) for minute in (ends + 15, ends + 16)]
+    return proof(alert, "one series after the other ends and returns", inputs, *checks)
 
 
 def _board_test(

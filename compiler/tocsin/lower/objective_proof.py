@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 TRAFFIC_SHARE = Fraction(1, 100)  # of the expected traffic. Less is no lull: something before the service is broken.
 STEP = Duration.of(minutes=2)  # of the tests: two samples in the shortest window, and rates from the second on
+RECORDED = tuple(name(window) for window in burn.WINDOWS for name in (naming.slo_errors, naming.slo_total))
 MINUTES = STEP // Duration.of(minutes=1)
 
 
@@ -32,7 +34,7 @@ class Burning(NamedTuple):
     """
 
     alerts: tuple[Alert, ...]
-    limits: list[Fraction]
+    limits: tuple[Fraction, ...]
     moments: list[int]
     least: Fraction
     enough: Fraction
@@ -61,7 +63,7 @@ def burning(factory: Factory, slo: Slo, alerts: tuple[Alert, ...], least: Fracti
     summed = least * max(Fraction(1), burn.WINDOWS[0].seconds / factory.interval.seconds)
     return Burning(
         alerts=alerts,
-        limits=[burn.threshold(pair, slo.period, slo.budget) for pair in burn.PAIRS],
+        limits=burn.thresholds(slo.period, slo.budget),
         moments=[MINUTES + -(-alert.hold // STEP) * MINUTES for alert in alerts],
         least=least,
         enough=max(Fraction(60), Fraction(ceil(summed)), expected * 10),
@@ -78,6 +80,7 @@ def judged(burning: Burning, traffic: Alert | None) -> tuple[RuleTest, ...]:
     return (_above(burning), _slow(burning), _below(burning, traffic), _too_few(burning))
 
 
+@lru_cache(maxsize=1024)
 def _share(value: Fraction) -> Fraction:
     """A ratio that is printed exactly."""
     return Fraction(number(value, 3))
@@ -104,8 +107,8 @@ def _above(burning: Burning) -> RuleTest:
 
 def _another(burning: Burning) -> list[events.Series]:
     labels = {**burning.observed.labels, "slo": f"not-{burning.alerts[0].labels['slo']}"}
-    names = (naming.slo_errors, naming.slo_total)
-    return [series(name(window), labels, "9x120") for window in burn.WINDOWS for name in names]
+    braces, values = series("", labels, "9x120")
+    return [(f"{name}{braces}", values) for name in RECORDED]
 
 
 def _slow(burning: Burning) -> RuleTest:

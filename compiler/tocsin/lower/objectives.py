@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import burn, naming
 from tocsin.lower.alerts import links
@@ -26,7 +27,8 @@ FROM_RECORDED = Duration.of(days=1)
 def objective(factory: Factory, slo: Slo) -> RuleFile:
     """The chain of one SLO: event rates, period, budget, then one alert for each window pair."""
     me = f"{{slo={quote(slo.id)}}}"
-    records = [record for window in burn.WINDOWS for record in _windows(factory, slo, window, me)]
+    rates = _Rates(*(_rate(slo, selector) for selector in (slo.total, slo.bad or slo.good or slo.total)))
+    records = [record for window in burn.WINDOWS for record in _windows(factory, slo, window, me, rates)]
     errors, total = naming.slo_errors(SHORTEST), naming.slo_total(SHORTEST)
     ratio = f"sum_over_time({errors}{me}[{slo.period}]) / (sum_over_time({total}{me}[{slo.period}]) > 0)"
     labels = {"slo": slo.id}
@@ -40,14 +42,26 @@ def objective(factory: Factory, slo: Slo) -> RuleFile:
             slo.origin,
         ),
     ]
-    burns = tuple(_burn(factory, slo, pair, me) for pair in burn.PAIRS)
+    numbers = _numbers(slo.period, slo.budget, _least(slo))
+    burns = tuple(_burn(factory, slo, pair, me, said) for pair, said in zip(burn.PAIRS, numbers, strict=True))
     traffic = _traffic(factory, slo, slo.expected, me) if slo.expected is not None else None
     alerts = (*burns, traffic) if traffic else burns
     tests = judged(burning(factory, slo, burns, _least(slo)), traffic)
     return RuleFile(f"slo-{slo.id}", (RuleGroup(f"slo-{slo.id}", (*records, *alerts), tests),))
 
 
-def _windows(factory: Factory, slo: Slo, window: Duration, me: str) -> tuple[Record, Record]:
+class _Rates(NamedTuple):
+    """The rates of all events and of those that the SLO tells, up to their window."""
+
+    total: str
+    told: str
+
+
+def _rate(slo: Slo, selector: Selector) -> str:
+    return f"sum by ({naming.by(slo.by)}) (rate({selector.render()}"
+
+
+def _windows(factory: Factory, slo: Slo, window: Duration, me: str, rates: _Rates) -> tuple[Record, Record]:
     """All events and bad ones per second of a window, in this order: the second reads the first."""
     errors, total = naming.slo_errors(window), naming.slo_total(window)
     if window >= FROM_RECORDED:
@@ -56,38 +70,47 @@ def _windows(factory: Factory, slo: Slo, window: Duration, me: str) -> tuple[Rec
         bad = f"sum_over_time({naming.slo_errors(SHORTEST)}{me}[{window}]) * {every} / {over}"
         all_ = f"sum_over_time({naming.slo_total(SHORTEST)}{me}[{window}]) * {every} / {over}"
     else:
-        all_ = _rate(slo, slo.total, window)
-        bad = _bad(slo, window, f"{total}{me}")
+        all_ = f"{rates.total}[{window}]))"
+        bad = _bad(slo, f"{rates.told}[{window}]))", f"{total}{me}")
     labels = {"slo": slo.id}
     return Record(total, all_, labels, slo.origin), Record(errors, bad, labels, slo.origin)
 
 
-def _bad(slo: Slo, window: Duration, all_: str) -> str:
+def _bad(slo: Slo, told: str, all_: str) -> str:
     on = f"on ({naming.by(slo.by)})"
     if slo.bad:
         # Where nothing fails there may be no series that says so: zero errors are errors, not silence.
-        return f"{_rate(slo, slo.bad, window)}\nor {on} 0 * {all_}"
+        return f"{told}\nor {on} 0 * {all_}"
     # All but the good, never below zero by a scrape's jitter; all of them, where nothing is good.
-    good = _rate(slo, slo.good or slo.total, window)
-    return f"clamp_min({all_} - {on} {good}, 0)\nor {on} {all_}"
+    return f"clamp_min({all_} - {on} {told}, 0)\nor {on} {all_}"
 
 
-def _rate(slo: Slo, selector: Selector, window: Duration) -> str:
-    return f"sum by ({naming.by(slo.by)}) (rate({selector.render(())}[{window}]))"
+class _Numbers(NamedTuple):
+    """What an alert says in numbers, printed: SLOs of one shape say the same."""
+
+    limit: str
+    factor: str
+    seconds: str
+    least: str
 
 
-def _burn(factory: Factory, slo: Slo, pair: burn.Pair, me: str) -> Alert:
-    limit = number(burn.threshold(pair, slo.period, slo.budget))
+@lru_cache(maxsize=4096)
+def _numbers(period: Duration, budget: Fraction, least: Fraction) -> tuple[_Numbers, ...]:
+    return tuple(
+        _Numbers(number(limit), number(burn.factor(pair, period), 4), number(pair.long.seconds), number(least))
+        for pair, limit in zip(burn.PAIRS, burn.thresholds(period, budget), strict=True)
+    )
 
+
+def _burn(factory: Factory, slo: Slo, pair: burn.Pair, me: str, said: _Numbers) -> Alert:
     def ratio(window: Duration) -> str:
         return f"{naming.slo_errors(window)}{me} / ({naming.slo_total(window)}{me} > 0)"
 
     expr = (
-        f"({ratio(pair.long)}) > {limit}\n"
-        f"and ({ratio(pair.short)}) > {limit}\n"
-        f"and {naming.slo_total(pair.long)}{me} * {number(pair.long.seconds)} >= {number(_least(slo))}"
+        f"({ratio(pair.long)}) > {said.limit}\n"
+        f"and ({ratio(pair.short)}) > {said.limit}\n"
+        f"and {naming.slo_total(pair.long)}{me} * {said.seconds} >= {said.least}"
     )
-    factor = number(burn.factor(pair, slo.period), 4)
     labels = {
         "severity": pair.severity,
         "owner": slo.owner,
@@ -97,7 +120,7 @@ def _burn(factory: Factory, slo: Slo, pair: burn.Pair, me: str) -> Alert:
     }
     place = tuple(label for label in naming.NODE if label in slo.by)
     texts = {
-        "summary": f"{slo.id} burns its error budget at more than {factor} times its pace",
+        "summary": f"{slo.id} burns its error budget at more than {said.factor} times its pace",
         "description": f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id}{_place(slo)} failed within "
         f"{pair.long}; "
         f"{percent(slo.objective)} over {slo.period} allow {percent(slo.budget)}.",

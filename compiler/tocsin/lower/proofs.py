@@ -66,6 +66,8 @@ def render(template: str, labels: Mapping[str, str], value: float) -> str:
 
     Understood: `$labels.x`, `$value`, `urlquery`, `humanizePercentage`, and text in `{{ if $labels.x }}…{{ end }}`.
     """
+    if "{{" not in template:
+        return template
 
     def one(found: re.Match[str]) -> str:
         if found["label"]:
@@ -75,7 +77,9 @@ def render(template: str, labels: Mapping[str, str], value: float) -> str:
             return f"{_as_go(f'{value * 100:.4g}')}%"
         return _shortest(float(value))
 
-    return _ACTION.sub(one, _CONDITION.sub(lambda found: found[2] if labels.get(found[1]) else "", template))
+    if "{{ if " in template:
+        template = _CONDITION.sub(lambda found: found[2] if labels.get(found[1]) else "", template)
+    return _ACTION.sub(one, template)
 
 
 def _shortest(value: float) -> str:
