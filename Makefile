@@ -22,10 +22,7 @@ check: $(VENV)/ready tools-if-missing ## fail where out/ is not what the specs s
 	@$(WITH_TOOLS) && for spec in $(SPECS); do $(BIN)/tocsin build --check $$spec || exit $$?; done
 
 test: $(VENV)/ready tools-if-missing ## run every test over every tool version found
-	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --dist loadgroup
-	$(BIN)/coverage combine -q
-	$(BIN)/coverage report
+	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered
 
 test-long: $(VENV)/ready tools-if-missing ## the slow tests: the long fuzz, the large specs
 	$(BIN)/pytest -m slow
@@ -54,4 +51,5 @@ clean: ## remove everything that can be made again, out/ excepted
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m compileall -q compiler
 	@touch $@

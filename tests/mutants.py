@@ -103,7 +103,7 @@ def _without(node: Binary, text: str) -> Edit:
 
 
 def _matchers(tree: Expr) -> Iterator[list[Edit]]:
-    """Each matcher dropped from all selectors that have it: from one alone, the others of a join would make up for it."""
+    """Each matcher dropped from all selectors that have it: the others of a join would make up for one alone."""
     places = [selector for selector in selectors(tree) if selector.matchers]
     for dropped in dict.fromkeys(matcher.render() for place in places for matcher in place.matchers):
         edits = []

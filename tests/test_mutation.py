@@ -5,23 +5,25 @@ from __future__ import annotations
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from conftest import ROOT
 from mutants import Mutant, mutants
+from slo_worlds import worlds
 from tocsin.diagnostics import Log
 from tocsin.emit.rules import rules
 from tocsin.emit.ruletests import ruletests
-from tocsin.pipeline import compile_spec
-from tocsin.plan import RuleFile
+from tocsin.lower.objectives import ALERT
+from tocsin.pipeline import Compiled, compile_spec
+from tocsin.plan import Alert, RuleFile, RuleGroup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tocsin.plan import Plan
+    from tocsin.plan import RuleTest
     from toolbox import Tool
 
 SPEC = ROOT / "specs" / "incident-world.yaml"
@@ -29,45 +31,78 @@ SAMPLE = 17  # of so many mutants the normal run takes one
 
 
 @pytest.fixture(scope="module")
-def plan() -> Plan:
-    compiled = compile_spec(str(SPEC), Log(), {})
-    assert compiled is not None
-    return compiled.plan
+def compiled() -> Compiled:
+    result = compile_spec(str(SPEC), Log(), {})
+    assert result is not None
+    return result
 
 
-def is_found(plan: Plan, tool: Tool, folder: Path, numbered: tuple[int, Mutant]) -> bool:
-    """Whether promtool fails on the mutant's group with the group's own tests, and with them alone."""
-    number, mutant = numbered
-    here = folder / str(number)
-    alone = plan._replace(rules=(RuleFile("alone", (mutant.group,)),))
-    for artifact in (*rules(alone), *ruletests(alone)):
-        (here / artifact.path).parent.mkdir(parents=True, exist_ok=True)
-        (here / artifact.path).write_text(artifact.text, "utf-8")
-    said = subprocess.run([tool.path, "test", "rules", here / "tests" / "alone.yml"], capture_output=True, check=False)
-    return said.returncode != 0
+class Court(NamedTuple):
+    """Where mutants are judged: by their group's own tests, and with `thorough` by those of this folder as well."""
+
+    compiled: Compiled
+    tool: Tool
+    folder: Path
+
+    def fails(self, group: RuleGroup, name: str, *, thorough: bool = False) -> bool:
+        """Whether promtool finds something wrong with a group."""
+        tested = group._replace(tests=self.further(group.name)) if thorough else group
+        alone = self.compiled.plan._replace(rules=(RuleFile("alone", (tested,)),))
+        here = self.folder / name
+        for artifact in (*rules(alone), *ruletests(alone)):
+            (here / artifact.path).parent.mkdir(parents=True, exist_ok=True)
+            (here / artifact.path).write_text(artifact.text, "utf-8")
+        command = [self.tool.path, "test", "rules", here / "tests" / "alone.yml"]
+        return subprocess.run(command, capture_output=True, check=False).returncode != 0
+
+    def further(self, name: str) -> tuple[RuleTest, ...]:
+        """What this folder asks of a group of rules beyond its own tests: something of SLOs only."""
+        groups = (group for file in self.compiled.plan.rules for group in file.groups)
+        told = next(group.rules for group in groups if group.name == name)
+        burns = tuple(rule for rule in told if isinstance(rule, Alert) and rule.name == ALERT)
+        factory = self.compiled.factory
+        return worlds(factory, factory.slos[burns[0].labels["slo"]], burns) if burns else ()
+
+    def verdict(self, numbered: tuple[int, Mutant]) -> str:
+        """Who finds the mutant: "generated" tests, those of this "folder", or nobody: ""."""
+        number, mutant = numbered
+        if self.fails(mutant.group, f"{number}"):
+            return "generated"
+        further = self.further(mutant.group.name) and self.fails(mutant.group, f"{number}-further", thorough=True)
+        return "folder" if further else ""
 
 
-def survivors(plan: Plan, found: Sequence[Mutant], tool: Tool, folder: Path) -> list[Mutant]:
+def survivors(court: Court, found: Sequence[Mutant]) -> list[Mutant]:
+    """The mutants that nobody finds; all figures are printed."""
     with ThreadPoolExecutor(max_workers=2) as pool:
-        killed = list(pool.map(partial(is_found, plan, tool, folder), enumerate(found)))
-    alive = [mutant for mutant, dead in zip(found, killed, strict=True) if not dead]
-    print(f"{len(found) - len(alive)} of {len(found)} mutants were found; these were not:")
+        verdicts = list(pool.map(court.verdict, enumerate(found)))
+    alive = [mutant for mutant, verdict in zip(found, verdicts, strict=True) if not verdict]
+    count = partial(map, verdicts.count)
+    generated, folder = count(("generated", "folder"))
+    print(f"of {len(found)} mutants the generated tests find {generated}, the worlds of SLOs {folder} more; not found:")
     print(*(f"  {mutant.story}" for mutant in alive), sep="\n")
     return alive
 
 
-def test_the_rules_themselves_pass(plan: Plan, newest: dict[str, Tool], tmp_path: Path) -> None:
+@pytest.fixture
+def court(compiled: Compiled, newest: dict[str, Tool], tmp_path: Path) -> Court:
+    return Court(compiled, newest["promtool"], tmp_path)
+
+
+def test_the_rules_themselves_pass(compiled: Compiled, promtool: Tool, tmp_path: Path) -> None:
     """What is found below is found for its mistake."""
-    for number, group in enumerate(group for file in plan.rules for group in file.groups):
-        assert not is_found(plan, newest["promtool"], tmp_path, (number, Mutant(group, "")))
+    court = Court(compiled, promtool, tmp_path)
+    for number, group in enumerate(group for file in compiled.plan.rules for group in file.groups):
+        assert not court.fails(group, f"{number}"), group.name
+        assert not court.further(group.name) or not court.fails(group, f"{number}-further", thorough=True), group.name
 
 
-def test_a_sample_of_mutants(plan: Plan, newest: dict[str, Tool], tmp_path: Path) -> None:
-    sample = list(mutants(plan))[::SAMPLE]
-    assert len(survivors(plan, sample, newest["promtool"], tmp_path)) <= len(sample) // 5
+def test_a_sample_of_mutants(court: Court) -> None:
+    sample = list(mutants(court.compiled.plan))[::SAMPLE]
+    assert len(survivors(court, sample)) <= len(sample) // 5
 
 
 @pytest.mark.slow
-def test_nine_of_ten_mutants(plan: Plan, newest: dict[str, Tool], tmp_path: Path) -> None:
-    every = list(mutants(plan))
-    assert len(survivors(plan, every, newest["promtool"], tmp_path)) <= len(every) // 10
+def test_nine_of_ten_mutants(court: Court) -> None:
+    every = list(mutants(court.compiled.plan))
+    assert len(survivors(court, every)) <= len(every) // 10

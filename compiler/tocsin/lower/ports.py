@@ -86,7 +86,7 @@ def _slow(factory: Factory, groups: Groups) -> Alert | None:
 
 
 def _test(factory: Factory, groups: Groups, alerts: Ports) -> RuleTest:
-    """Ports go down, slow down and go; from minute 30 to 40 the node exporter is silent. Another cluster is not asked."""
+    """Ports go down, slow down and go; for ten minutes the node exporter is silent. Another cluster is not asked."""
     here = example_port(factory)
     first, second, third = ({**here, "port": str(number)} for number in range(1, 4))
     raw = [{**at, "job": "node"} for at in (first, second, third)]

@@ -73,34 +73,28 @@ def _counts(factory: Factory) -> tuple[Record, ...]:
 
 
 def _test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
-    """On one node a board goes and returns, the exporter dies and returns, a board is exchanged, and then all go."""
+    """On one node a board goes, the exporter dies and returns, spare boards come and replace each other, all go."""
     node, count = example_node(factory), next(nodes.groups(factory))[1].gpus
-    *boards, spare = [example_gpu(factory, number) for number in range(count + 1)]
-    weak = boards[-1]
+    *boards, weak, spare, other = [example_gpu(factory, number) for number in range(count + 2)]
     inputs = [
-        series("up", {**node, "job": "dcgm", "instance": "a"}, "1x29 0x14 1x80"),
-        series("up", {**node, "job": "node", "instance": "b"}, "1x130"),
-        series("up", {**node, "job": "dcgm", "instance": "a", "cluster": "another"}, "1x130"),
-        series(TEMP, {**spare, "job": "dcgm"}, "_x50 60x9 stale"),
+        series("up", {**node, "job": "dcgm", "instance": "a"}, "1x29 0x14 1x50"),
+        series("up", {**node, "job": "node", "instance": "b"}, "1x90"),
+        series("up", {**node, "job": "dcgm", "instance": "a", "cluster": "another"}, "1x90"),
+        series(TEMP, {**spare, "job": "dcgm"}, "_x72 60x1 stale"),
+        series(TEMP, {**other, "job": "dcgm"}, "_x74 60x3 stale"),
     ]
-    for gpu in boards:
-        values = "60x9 stale _x9 60x9 stale _x14 60x4 stale" if gpu is weak else "60x29 stale _x14 60x14 stale"
+    for gpu in (*boards, weak):
+        values = "60x9 stale" if gpu is weak else "60x29 stale _x14 60x32 stale"
         inputs += [series(TEMP, {**gpu, "job": "dcgm", "job_id": job}, values) for job in ("4711", "4712")]
-    quiet_lost = (silent(lost, minute) for minute in (9, 11, 20, 31, 33, 36, 44, 53, 59, 61, 121))
-    quiet_missing = (silent(missing, minute) for minute in (9, 14, 20, 31, 36, 44, 59, 64))
     return shared(
         "gpu-presence",
-        "a board goes and returns, the exporter dies, a board is exchanged, every board goes",
+        "a board goes, the exporter dies, boards are exchanged, all go",
         lost.origin,
         inputs,
-        *quiet_lost,
-        fires(lost, 12, weak),
-        fires(lost, 19, weak),
-        fires(lost, 62, *boards, spare),
-        fires(lost, 118, *boards[:-1], spare),
-        *quiet_missing,
-        fires(missing, 15, node, value=count - 1),
-        fires(missing, 19, node, value=count - 1),
-        fires(missing, 65, node, value=0),
-        fires(missing, 121, node, value=0),
+        *(silent(lost, minute) for minute in (9, 11, 31, 33, 36, 44, 46, 71, 76, 77, 79)),
+        *(fires(lost, minute, weak) for minute in (12, 29, 47, 68)),
+        fires(lost, 80, *boards, spare, other),
+        *(silent(missing, minute) for minute in (9, 14, 31, 36, 44, 49, 72, 77, 82)),
+        *(fires(missing, minute, node, value=count - 1) for minute in (15, 29, 50, 71)),
+        fires(missing, 83, node, value=0),
     )
