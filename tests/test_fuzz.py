@@ -273,7 +273,7 @@ def test_mutations_reach_every_stage() -> None:
         codes |= {diagnostic.code[:3] for diagnostic in log.sorted()}
         files += compiled is not None
     assert codes >= {"YML", "SPC", "SEC", "OWN", "LBL", "CLU", "SIG", "SLO", "PQL", "TEN", "TGT"}
-    assert files > 50
+    assert files > 20
 
 
 @pytest.mark.parametrize("text", ROOTS)

@@ -62,7 +62,7 @@ def spec_line(diagnostic: Diagnostic) -> str:
 def test_a_broken_expression_is_told_at_its_slo(
     artifacts: tuple[Artifact, ...], promtool: Tool, newest: dict[str, Tool]
 ) -> None:
-    files = broken(artifacts, "rules/slo-embed-availability.yml", "avg_over_time(", "avg_over_time((")
+    files = broken(artifacts, "rules/slo-embed-availability.yml", "sum_over_time(", "sum_over_time((")
     diagnostic = told(files, judge(promtool), judge(newest["amtool"]), "VFY101")
     assert diagnostic.span.path == "slos/serving.yaml"
     assert spec_line(diagnostic) == "embed-availability:"

@@ -17,7 +17,7 @@ LAYERS = {
     "facility": "facility",
 }
 OWNERS = ("gpu-platform", "network", "ml-platform", "serving", "facility")
-HEARTBEAT = "5s"
+HEARTBEAT = "10s"
 RUNBOOKS, GRAFANA = "https://runbooks.example.com", "https://grafana.example.com"
 LABELS = {
     "cluster": "east",
