@@ -268,8 +268,8 @@ def test_a_gpu_off_the_bus_pages_the_owner_of_the_silicon(monitoring: Monitoring
         "err_code": "79",
     }
     assert told[0].annotations == {
-        "summary": f"XID 79 on a GPU of {TWO_JOBS}",
-        "description": f"{fallen} on {TWO_JOBS} reported XID 79 within the last hour: "
+        "summary": f"XID 79 on a GPU of {TWO_JOBS}: drain the node and reset the GPU",
+        "description": f"{fallen} on {TWO_JOBS} reported XID 79 within the last hour. What to do: "
         "drain the node and reset the GPU.",
         "runbook_url": f"{RUNBOOKS}/gpu-platform/GpuXidReset",
         "dashboard_url": f"{GRAFANA}/d/loopback-operations?var-cluster=east&var-node={TWO_JOBS}",
