@@ -54,7 +54,7 @@ def _content(path: str) -> bytes | str:
         if not stat.S_ISREG(mode):
             return "a folder" if stat.S_ISDIR(mode) else "not a regular file"
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(MAX_BYTES + 1) or b""  # None where a file such as /proc/kmsg would make us wait
     finally:
         os.close(descriptor)
 
