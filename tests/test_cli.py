@@ -208,7 +208,7 @@ def test_a_fault_of_tocsin_itself_exits_3_and_asks_for_a_report() -> None:
     """The only traceback that anybody sees is one for the report."""
     program = (
         "import sys; from tocsin.cli import commands; commands.understand = None; "
-        "from tocsin.__main__ import main; sys.exit(main())"
+        "from tocsin.__main__ import main; main()"
     )
     run = subprocess.run(
         [sys.executable, "-c", program, "check", GOOD], capture_output=True, text=True, env=environment(), check=False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import chain, islice, product
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from tocsin.factory import Label
     from tocsin.promql import Matcher, Selector
+
+Test = tuple[str, str]  # what a matcher asks of a value: its operator and its text
 
 _USUAL = ("200", "example", "4711", "0", "other")
 _MOST = 10_000  # a search, not a proof: it finds what people write, and it ends
@@ -43,35 +46,45 @@ def labels_for(
 
 def value_for(wanted: Sequence[Matcher], label: Label | None, refused: Matcher | None = None) -> str | None:
     """A value that the schema allows and every matcher takes but the refused one; None where none was found."""
-    fixed = [matcher.value for matcher in wanted if matcher.op == "="]  # leaves nothing to search for
-    candidates = fixed[:1] or _candidates([*wanted, refused] if refused else wanted, label)
-    return next(
-        (
-            value
-            for value in candidates
-            if value
-            and (label is None or label.allows(value))
-            and all(_accepts(m, value) for m in wanted)
-            and not (refused and _accepts(refused, value))
-        ),
-        None,
-    )
+    tests = tuple((matcher.op, matcher.value) for matcher in wanted)
+    other = (refused.op, refused.value) if refused else None
+    if label is None or label.values is None:
+        return _free_value(tests, label.pattern if label else None, other)
+    # No value but the listed ones exists after ingest.
+    fixed = _fixed(tests)
+    return _first([value for value in fixed if value in label.values] if fixed else label.values, tests, other)
 
 
-def _candidates(matchers: Sequence[Matcher], label: Label | None) -> Iterable[str]:
+@lru_cache(maxsize=2**16)  # the same few matchers are all over a spec, and each is looked at by several stages
+def _free_value(wanted: tuple[Test, ...], form: str | None, refused: Test | None) -> str | None:
+    candidates = _fixed(wanted) or _candidates([*wanted, refused] if refused else wanted, form)
+    return _first((value for value in candidates if form is None or pattern.matches(form, value)), wanted, refused)
+
+
+def _fixed(wanted: tuple[Test, ...]) -> list[str]:
+    """The value that a matcher names, which leaves nothing to search for."""
+    return [value for op, value in wanted if op == "="][:1]
+
+
+def _first(candidates: Iterable[str], wanted: tuple[Test, ...], refused: Test | None) -> str | None:
+    for value in candidates:
+        if value and all(_accepts(test, value) for test in wanted) and not (refused and _accepts(refused, value)):
+            return value
+    return None
+
+
+def _candidates(tests: Sequence[Test], form: str | None) -> Iterable[str]:
     """What the matchers and the schema name, then usual values, then what differs from the named by little."""
-    if label and label.values is not None:
-        return label.values  # no other value exists after ingest
-    named = list(dict.fromkeys(_named(matchers, label)))
-    characters = sorted({"0", "a", *"".join((*named, *(matcher.value for matcher in matchers)))})
+    named = list(dict.fromkeys(_named(tests, form)))
+    characters = sorted({"0", "a", *"".join((*named, *(value for _, value in tests)))})
     return chain(named, _USUAL, islice(_neighbours(named, characters), _MOST))
 
 
-def _named(matchers: Sequence[Matcher], label: Label | None) -> Iterator[str]:
-    patterns = [matcher.value for matcher in matchers if matcher.op.endswith("~")]
-    yield from (matcher.value for matcher in matchers if not matcher.op.endswith("~"))
-    if label and label.pattern:
-        patterns.append(label.pattern)
+def _named(tests: Sequence[Test], form: str | None) -> Iterator[str]:
+    patterns = [value for op, value in tests if op.endswith("~")]
+    yield from (value for op, value in tests if not op.endswith("~"))
+    if form:
+        patterns.append(form)
     for expression in patterns:
         for part in (expression, *expression.split("|")):
             yield pattern.example(part) or ""
@@ -85,6 +98,7 @@ def _neighbours(named: Sequence[str], characters: Sequence[str]) -> Iterator[str
     yield from map("".join, product(named, repeat=2))
 
 
-def _accepts(matcher: Matcher, value: str) -> bool:
-    same = matcher.value == value if matcher.op in ("=", "!=") else pattern.matches(matcher.value, value)
-    return same == matcher.op.startswith("=")
+def _accepts(test: Test, value: str) -> bool:
+    op, named = test
+    same = named == value if op in ("=", "!=") else pattern.matches(named, value)
+    return same == op.startswith("=")

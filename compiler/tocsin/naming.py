@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -36,21 +37,25 @@ SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"
 WATCHDOG = "Watchdog"
 
 
+@lru_cache(maxsize=256)
 def slo_errors(window: Duration) -> str:
     """Bad events per second over a window."""
     return f"slo:errors:rate{window}"
 
 
+@lru_cache(maxsize=256)
 def slo_total(window: Duration) -> str:
     """All events per second over a window."""
     return f"slo:total:rate{window}"
 
 
+@lru_cache(maxsize=256)
 def by(labels: tuple[str, ...]) -> str:
     """A label list as PromQL writes it: `cluster, node`."""
     return ", ".join(labels)
 
 
+@lru_cache(maxsize=256)
 def dashboard_uid(factory: str, name: str) -> str:
     """A uid that Grafana takes: 40 characters at most of [a-z0-9-], a letter first, the same for ever."""
     full = f"{factory}-{name}"

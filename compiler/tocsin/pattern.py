@@ -38,6 +38,7 @@ def validate(pattern: str) -> None:
     _compiled(pattern)
 
 
+@lru_cache(maxsize=2**16)
 def matches(pattern: str, value: str) -> bool:
     """Whether the whole value matches. What is not UTF-8 is no value of a label: nothing matches it."""
     try:

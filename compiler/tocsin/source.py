@@ -214,7 +214,9 @@ class _Composer:
         documents = 0
         for event in yaml.parse(self.source.text, Loader=_Loader):
             name = type(event).__name__
-            if name == "DocumentStartEvent":
+            if name == "ScalarEvent":
+                self._scalar(event)
+            elif name == "DocumentStartEvent":
                 documents += 1
                 if documents > 1:
                     hint = "put the parts into files of their own and list them under `include`"
@@ -225,8 +227,6 @@ class _Composer:
                 self._begin(event, "mapping" if name == "MappingStartEvent" else "sequence")
             elif name in ("MappingEndEvent", "SequenceEndEvent"):
                 self._finish(event)
-            elif name == "ScalarEvent":
-                self._scalar(event)
             elif name == "AliasEvent":
                 self._alias(event)
         return self.root

@@ -26,12 +26,7 @@ class Duration(int):
     @classmethod
     def parse(cls, text: str) -> Duration:
         """Read `1h30m`; ValueError for anything else, units out of order included."""
-        found = _DURATION.fullmatch(text.strip())
-        if not text.strip() or not found:
-            raise ValueError(text)
-        *units, ms = found.groups()
-        total = sum(int(n or 0) * size for n, size in zip(units, _UNITS.values(), strict=True))
-        return cls(total * _SECOND + int(ms or 0))
+        return cls(_milliseconds(text))
 
     @classmethod
     def of(cls, *, days: int = 0, hours: int = 0, minutes: int = 0, seconds: int = 0) -> Duration:
@@ -49,6 +44,16 @@ class Duration(int):
     __repr__ = __str__
 
 
+@lru_cache(maxsize=1024)
+def _milliseconds(text: str) -> int:
+    found = _DURATION.fullmatch(text.strip())
+    if not text.strip() or not found:
+        raise ValueError(text)
+    *units, ms = found.groups()
+    total = sum(int(n or 0) * size for n, size in zip(units, _UNITS.values(), strict=True))
+    return total * _SECOND + int(ms or 0)
+
+
 @lru_cache(maxsize=256)
 def _shown(rest: int) -> str:
     """Days and smaller: weeks and years would hide how long a window is."""
@@ -59,6 +64,7 @@ def _shown(rest: int) -> str:
     return parts or "0s"
 
 
+@lru_cache(maxsize=1024)
 def parse_percent(text: str) -> Fraction:
     """`99.5%` as 199/200; ValueError without the sign, since 99.5 and 0.995 look alike at night."""
     found = _PERCENT.fullmatch(text.strip())
@@ -67,6 +73,7 @@ def parse_percent(text: str) -> Fraction:
     return Fraction(found[1]) / 100
 
 
+@lru_cache(maxsize=1024)
 def parse_rate(text: str) -> Fraction:
     """`20/s`, `1200/min` in events per second; ValueError for anything else."""
     found = _RATE.fullmatch(text.strip())
@@ -75,6 +82,7 @@ def parse_rate(text: str) -> Fraction:
     return Fraction(found[1]) / _PER[found[2]]
 
 
+@lru_cache(maxsize=1024)
 def parse_amount(text: str) -> Fraction:
     """`5M`, `200k`, `50`; ValueError for anything else."""
     found = _AMOUNT.fullmatch(text.strip())
@@ -122,6 +130,7 @@ def _magnitude(value: Fraction) -> int:
     return power if value >= Fraction(10) ** power else power - 1
 
 
+@lru_cache(maxsize=1024)
 def percent(value: Fraction) -> str:
     """A share as people read it: 199/200 is `99.5%`."""
     return f"{number(value * 100)}%"

@@ -54,10 +54,18 @@ class Changes:
 
 def compare(artifacts: Sequence[Artifact], folder: Path) -> Changes:
     """What a write would do. Reads only. OSError where even that is not possible."""
-    ours = _ours(folder)
+    return _compare(_contents(artifacts), folder)
+
+
+def _contents(artifacts: Sequence[Artifact]) -> dict[str, bytes]:
     wanted = {artifact.path: artifact.text.encode() for artifact in artifacts}
     if len(wanted) < len(artifacts):
         raise ValueError("two artifacts have the same path")
+    return wanted
+
+
+def _compare(wanted: dict[str, bytes], folder: Path) -> Changes:
+    ours = _ours(folder)
     added: list[str] = []
     changed: list[str] = []
     foreign: list[str] = []
@@ -78,6 +86,7 @@ def write(artifacts: Sequence[Artifact], folder: Path) -> Changes:
 
     OSError, and the folder as it was, where the disk does not allow it.
     """
+    wanted = _contents(artifacts)
     if folder.is_symlink():
         raise NotADirectoryError(errno.ENOTDIR, "it is a symbolic link, and tocsin follows none", str(folder))
     is_new = not folder.exists()
@@ -85,9 +94,9 @@ def write(artifacts: Sequence[Artifact], folder: Path) -> Changes:
     try:
         with _alone(folder):
             _clear(folder)
-            changes = compare(artifacts, folder)
+            changes = _compare(wanted, folder)
             if not changes.foreign:
-                _bring(folder, changes, {artifact.path: artifact.text for artifact in artifacts})
+                _bring(folder, changes, wanted)
         return changes
     except BaseException:
         if is_new:
@@ -171,15 +180,15 @@ def _is(file: Path, content: bytes) -> bool:
 # --- what is done -----------------------------------------------------------------------------------------------------
 
 
-def _bring(folder: Path, changes: Changes, texts: dict[str, str]) -> None:
+def _bring(folder: Path, changes: Changes, contents: dict[str, bytes]) -> None:
     """Stage, then move, then tidy up. OSError where the first two fail, after all that was moved was moved back."""
     ours = _ours(folder)
     touched = sorted({*changes.added, *changes.changed}, key=lambda path: (path == MANIFEST, path))
     undo: Undo = []
     try:
         if changes:
-            journal = json.dumps({"files": dict.fromkeys(sorted(ours | texts.keys()))})
-            fresh = _staged(folder / STAGE, {JOURNAL: journal, **{path: texts[path] for path in touched}})
+            journal = json.dumps({"files": dict.fromkeys(sorted(ours | contents.keys()))}).encode()
+            fresh = _staged(folder / STAGE, {JOURNAL: journal, **{path: contents[path] for path in touched}})
             _put(folder, JOURNAL, fresh.pop(JOURNAL), undo)
             _take_away(folder, changes.removed, undo)
             _make_folders(folder, fresh, undo)
@@ -191,24 +200,26 @@ def _bring(folder: Path, changes: Changes, texts: dict[str, str]) -> None:
         raise
     finally:
         _clear(folder)
-    for path in ours - texts.keys():
+    for path in ours - contents.keys():
         _drop_empty_folders(folder, path)
     (folder / JOURNAL).unlink(missing_ok=True)
 
 
-def _staged(stage: Path, texts: dict[str, str]) -> dict[str, Path]:
+def _staged(stage: Path, contents: dict[str, bytes]) -> dict[str, str]:
+    """Every content in a file of its own; where it is, by path."""
     stage.mkdir()
-    files = {path: stage / f"{number}.new" for number, path in enumerate(texts)}
+    files = {path: f"{stage}/{number}.new" for number, path in enumerate(contents)}
     for path, file in files.items():
-        _save(file, texts[path])
+        _save(file, contents[path])
     return files
 
 
-def _save(file: Path, text: str) -> None:
+def _save(file: str, content: bytes) -> None:
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     # Without fsync: it takes longer than all the rest. What a power cut tears, the next build finds by its bytes.
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(text.encode())
+    with os.fdopen(descriptor, "wb", buffering=0) as opened:
+        while content:
+            content = content[opened.write(content) :]
 
 
 def _take_away(folder: Path, paths: Iterable[str], undo: Undo) -> None:
@@ -226,21 +237,26 @@ def _make_folders(folder: Path, paths: Iterable[str], undo: Undo) -> None:
             (folder / parent).mkdir()
 
 
-def _put(folder: Path, path: str, fresh: Path, undo: Undo) -> None:
+def _put(folder: Path, path: str, fresh: str, undo: Undo) -> None:
     """Move a finished file to its place: a reader sees the old one or the new one."""
-    target, kept = folder / path, fresh.with_suffix(".old")
-    if target.exists():
+    target, kept = f"{folder}/{path}", f"{fresh}.old"
+    if os.path.exists(target):
         with suppress(OSError):  # a file system without hard links: the old file cannot be kept
             os.link(target, kept, follow_symlinks=False)
         undo.append(partial(_move_back, kept, target))
     else:
-        undo.append(partial(target.unlink, missing_ok=True))
+        undo.append(partial(_unlink, target))
     os.replace(fresh, target)
 
 
-def _move_back(kept: Path, target: Path) -> None:
+def _move_back(kept: str | Path, target: str | Path) -> None:
     with suppress(FileNotFoundError):  # it was never moved away
         os.replace(kept, target)
+
+
+def _unlink(target: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(target)
 
 
 def _rmdir(folder: Path) -> None:

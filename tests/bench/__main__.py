@@ -23,7 +23,7 @@ class Rounds:
     """How many counted rounds each comparison gets: more where a round is short and noise is large beside it."""
 
     check: int = 15
-    peers: int = 5
+    peers: int = 9
     growth: int = 3
     build: int = 5
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory import Factory
+    from tocsin.source import Span
     from tocsin.spec.slos import Slo
 
 
@@ -38,27 +39,30 @@ def check_objectives(_factory: Factory, document: Document, log: Log) -> None:
 
 
 def _can_fire(slo: Slo, path: Path, document: Document, log: Log) -> bool:
-    for pair in burn.PAIRS:
-        limit = burn.threshold(pair, slo.period, 1 - slo.objective)
-        if limit >= 1:
-            least = 1 - 1 / burn.factor(pair, slo.period)
-            what = f"the {pair.long} alert can never fire: it would need {percent(limit)} of all events to be bad"
-            hint = f"at {slo.period} the objective must be above {number(least * 100, 4)}%"
-            log.error("SLO104", what, document.places.value(*path, "objective"), hint)
-            return False
-    return True
+    pair, budget = burn.PAIRS[0], 1 - slo.objective
+    limit = burn.thresholds(slo.period, budget)[0]  # the highest: where this one can be passed, the others can
+    if limit < 1:
+        return True
+    least = 1 - 1 / burn.factor(pair, slo.period)
+    what = f"the {pair.long} alert can never fire: it would need {percent(limit)} of all events to be bad"
+    hint = f"at {slo.period} the objective must be above {number(least * 100, 4)}%"
+    log.error("SLO104", what, document.places.value(*path, "objective"), hint)
+    return False
 
 
 def _check_traffic(slo: Slo, path: Path, document: Document, log: Log) -> None:
     wanted, expected = slo.traffic.min_events, slo.traffic.expected
     written = "expected" if wanted is None else "min_events"
-    place = document.places.value(*path, "traffic", written)
+
+    def place() -> Span:
+        return document.places.value(*path, "traffic", written)
+
     enough = burn.min_events(slo.period, 1 - slo.objective)
     if wanted is None:
         wanted = Fraction(enough)
     if wanted < enough:
         what = f"with {number(wanted)} events one single failure would page"
-        log.error("SLO107", what, place, f"write at least {enough}, or leave `min_events` out: that is its default")
+        log.error("SLO107", what, place(), f"write at least {enough}, or leave `min_events` out: that is its default")
     window = burn.PAIRS[0].long
     comes = None if expected is None else expected * window.seconds
     if comes is not None and comes < wanted:
@@ -67,4 +71,4 @@ def _check_traffic(slo: Slo, path: Path, document: Document, log: Log) -> None:
         if comes < enough:
             hint = f"lower the objective or count more events: to judge this one, {enough} are needed in {window}"
         related = [Related(document.places.value(*path, "traffic", "expected"), "this much is expected")]
-        log.error("SLO105", what, place, hint, related if written == "min_events" else [])
+        log.error("SLO105", what, place(), hint, related if written == "min_events" else [])

@@ -94,18 +94,21 @@ def _can_match(matcher: Matcher, rule: Label) -> bool:
 
 def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
     by, slo = document.spec.slos[id_].by, factory.slos.get(id_)
-    selectors = [s for s in (slo.bad, slo.good, slo.total) if s] if slo else []
+    metrics = [_metric(factory, selector) for selector in (slo.bad, slo.good, slo.total) if selector] if slo else []
+    have = [(metric, labels_of(metric)) for metric in metrics]
     for index, label in enumerate(by):
-        place = document.places.value("slos", id_, "by", index)
         if by.index(label) != index:
+            place = document.places.value("slos", id_, "by", index)
             log.error("SLO110", f"`{label}` is named twice in `by`", place, "remove one")
         elif label not in factory.labels and not document.is_broken("labels", label):
             close = near(label, factory.labels)
             hint = f"did you mean `{close}`?" if close else "declare it under `labels`"
+            place = document.places.value("slos", id_, "by", index)
             log.error("LBL102", f"the schema has no label `{label}`", place, hint)
         else:
-            for metric in (_metric(factory, selector) for selector in selectors):
-                if label not in labels_of(metric) and not document.is_broken("signals", "define", metric.signal):
+            for metric, labels in have:
+                if label not in labels and not document.is_broken("signals", "define", metric.signal):
+                    place = document.places.value("slos", id_, "by", index)
                     hint = "every label of `by` must be on both metrics, or their sums do not meet"
                     log.error("SLO109", f"{metric.name} has no label `{label}`", place, hint)
 

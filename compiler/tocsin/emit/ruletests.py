@@ -47,14 +47,13 @@ def _test(lines: Lines, test: RuleTest) -> None:
 
 
 def _expectation(lines: Lines, expectation: Expectation) -> None:
-    lines.add(f"  - eval_time: {expectation.at}")
-    lines.add(f"    alertname: {scalar(expectation.alert)}")
+    name = scalar(expectation.alert)
     if not expectation.firing:
-        lines.add("    exp_alerts: []")
+        lines.add(f"  - {{eval_time: {expectation.at}, alertname: {name}, exp_alerts: []}}")
         return
+    lines.add(f"  - eval_time: {expectation.at}")
+    lines.add(f"    alertname: {name}")
     lines.add("    exp_alerts:")
     for firing in expectation.firing:
-        lines.add("    - exp_labels:")
-        for name, value in firing.labels.items():
-            lines.field("        ", scalar(name), value)
+        lines.mapping("    - ", "exp_labels", firing.labels)
         lines.mapping("      ", "exp_annotations", firing.annotations)

@@ -19,8 +19,7 @@ _WORDS = frozenset("null true false yes no on off y n".split())  # what some rea
 # What YAML folds or refuses where it stands raw. A fixed set: one that followed Python's Unicode tables would let the
 # output depend on the Python that runs.
 _HIDDEN = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff"
-_SINGLE = re.compile(rf"[^'{_HIDDEN}]*")
-_BLOCK = re.compile(rf"[^\s{_HIDDEN}](?:\n|[^{_HIDDEN}])*")
+_FOLDED = re.compile(f"[{_HIDDEN}]".replace(r"\x00-\x1f", r"\x00-\x09\x0b-\x1f"))
 _LEFT_RAW_BY_JSON = re.compile(f"[{_HIDDEN}]")
 
 
@@ -29,9 +28,17 @@ def scalar(text: str) -> str:
     """A text as YAML reads it back, letter by letter, in Go as in Python."""
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
-    if '"' in text and _SINGLE.fullmatch(text):  # PromQL stays readable
+    usual = text.isascii() and text.isprintable()  # most texts are, and need no closer look
+    if '"' in text and "'" not in text and (usual or not _LEFT_RAW_BY_JSON.search(text)):  # PromQL stays readable
         return f"'{text}'"
+    if usual and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return _LEFT_RAW_BY_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+
+
+def _is_block(text: str) -> bool:
+    """Whether a text can stand as the lines that it has."""
+    return not text[0].isspace() and not text.endswith("\n") and not _FOLDED.search(text)
 
 
 def flow(texts: Iterable[str]) -> str:
@@ -57,10 +64,10 @@ class Lines:
 
     def field(self, indent: str, key: str, value: str) -> None:
         """`key: value`; a text of several lines as a block."""
-        if "\n" in value and _BLOCK.fullmatch(value) and not value.endswith("\n"):
-            self._lines.append(f"{indent}{key}: |-")
+        if "\n" in value and _is_block(value):
             deeper = indent.replace("-", " ") + "  "
-            self._lines += [f"{deeper}{line}" for line in value.split("\n")]
+            self._lines.append(f"{indent}{key}: |-")
+            self._lines += [deeper + line for line in value.split("\n")]
         else:
             self._lines.append(f"{indent}{key}: {scalar(value)}")
 
@@ -68,8 +75,12 @@ class Lines:
         """`key:` with one `name: text` a line; nothing where there are none."""
         if values:
             self._lines.append(f"{indent}{key}:")
+            deeper = indent.replace("-", " ") + "  "
             for name, value in values.items():
-                self.field(f"{indent}  ", scalar(name), value)
+                if "\n" in value:
+                    self.field(deeper, scalar(name), value)
+                else:  # the usual case, and most of all output: worth a call less
+                    self._lines.append(f"{deeper}{scalar(name)}: {scalar(value)}")
 
     def artifact(self, path: str) -> Artifact:
         """The finished file."""

@@ -44,6 +44,10 @@ def decode(root: Node, reading: Reading) -> Document | None:
     """The spec of a tree without its unreadable parts; None where even that cannot be read."""
     data, places = root.data(), Places(root)
     broken: set[Path] = set() if reading.whole else {(section,) for section in SHARED}
+    try:
+        return Document(Spec.model_validate(data), places, frozenset(broken), _around(broken))
+    except ValidationError:
+        pass  # only now it is worth looking for the slips that many problems may follow from
     told: set[tuple[Path, str]] = set()
     for section, key in nameless(root):
         tell_nameless(section, key, places, reading.log)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import burn, naming
 from tocsin.lower.alerts import links
-from tocsin.lower.objective_proof import TRAFFIC_SHARE, burning, judged
+from tocsin.lower.objective_proof import cast, played
+from tocsin.lower.objective_stories import TRAFFIC_SHARE, shape_of, stories
 from tocsin.plan import Alert, Record, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration, number, percent
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from tocsin.factory import Factory, Slo
+    from tocsin.lower.objective_stories import Shape
     from tocsin.promql import Selector
 
 ALERT = "ErrorBudgetBurn"
@@ -28,7 +31,8 @@ def objective(factory: Factory, slo: Slo) -> RuleFile:
     """The chain of one SLO: event rates, period, budget, then one alert for each window pair."""
     me = f"{{slo={quote(slo.id)}}}"
     rates = _Rates(*(_rate(slo, selector) for selector in (slo.total, slo.bad or slo.good or slo.total)))
-    records = [record for window in burn.WINDOWS for record in _windows(factory, slo, window, me, rates)]
+    every = number(factory.interval.seconds)
+    records = [record for window in WINDOWS for record in _records(slo, window, me, rates, every)]
     errors, total = naming.slo_errors(SHORTEST), naming.slo_total(SHORTEST)
     ratio = f"sum_over_time({errors}{me}[{slo.period}]) / (sum_over_time({total}{me}[{slo.period}]) > 0)"
     labels = {"slo": slo.id}
@@ -42,12 +46,35 @@ def objective(factory: Factory, slo: Slo) -> RuleFile:
             slo.origin,
         ),
     ]
-    numbers = _numbers(slo.period, slo.budget, _least(slo))
-    burns = tuple(_burn(factory, slo, pair, me, said) for pair, said in zip(burn.PAIRS, numbers, strict=True))
+    shape = shape_of(factory, slo)
+    said = _said(factory, slo)
+    numbers = _numbers(shape)
+    burns = tuple(_burn(slo, pair, me, in_numbers, said) for pair, in_numbers in zip(burn.PAIRS, numbers, strict=True))
     traffic = _traffic(factory, slo, slo.expected, me) if slo.expected is not None else None
     alerts = (*burns, traffic) if traffic else burns
-    tests = judged(burning(factory, slo, burns, _least(slo)), traffic)
+    players = cast(factory, slo, burns, traffic)
+    tests = tuple(played(players, story) for story in stories(shape))
     return RuleFile(f"slo-{slo.id}", (RuleGroup(f"slo-{slo.id}", (*records, *alerts), tests),))
+
+
+class _Window(NamedTuple):
+    """A window and the names of its series. `seconds` is its length where it is summed up from recorded rates."""
+
+    text: str
+    errors: str
+    total: str
+    seconds: str
+
+
+WINDOWS = tuple(
+    _Window(
+        str(window),
+        naming.slo_errors(window),
+        naming.slo_total(window),
+        number(window.seconds) if window >= FROM_RECORDED else "",
+    )
+    for window in burn.WINDOWS
+)
 
 
 class _Rates(NamedTuple):
@@ -61,19 +88,17 @@ def _rate(slo: Slo, selector: Selector) -> str:
     return f"sum by ({naming.by(slo.by)}) (rate({selector.render()}"
 
 
-def _windows(factory: Factory, slo: Slo, window: Duration, me: str, rates: _Rates) -> tuple[Record, Record]:
+def _records(slo: Slo, window: _Window, me: str, rates: _Rates, every: str) -> tuple[Record, Record]:
     """All events and bad ones per second of a window, in this order: the second reads the first."""
-    errors, total = naming.slo_errors(window), naming.slo_total(window)
-    if window >= FROM_RECORDED:
+    if window.seconds:
         # Sums and not means: where a service was there for a part of the window only, the rest of it had no events.
-        every, over = number(factory.interval.seconds), number(window.seconds)
-        bad = f"sum_over_time({naming.slo_errors(SHORTEST)}{me}[{window}]) * {every} / {over}"
-        all_ = f"sum_over_time({naming.slo_total(SHORTEST)}{me}[{window}]) * {every} / {over}"
+        each = f"{me}[{window.text}]) * {every} / {window.seconds}"
+        bad, all_ = f"sum_over_time({WINDOWS[0].errors}{each}", f"sum_over_time({WINDOWS[0].total}{each}"
     else:
-        all_ = f"{rates.total}[{window}]))"
-        bad = _bad(slo, f"{rates.told}[{window}]))", f"{total}{me}")
+        all_ = f"{rates.total}[{window.text}]))"
+        bad = _bad(slo, f"{rates.told}[{window.text}]))", f"{window.total}{me}")
     labels = {"slo": slo.id}
-    return Record(total, all_, labels, slo.origin), Record(errors, bad, labels, slo.origin)
+    return Record(window.total, all_, labels, slo.origin), Record(window.errors, bad, labels, slo.origin)
 
 
 def _bad(slo: Slo, told: str, all_: str) -> str:
@@ -94,15 +119,38 @@ class _Numbers(NamedTuple):
     least: str
 
 
-@lru_cache(maxsize=4096)
-def _numbers(period: Duration, budget: Fraction, least: Fraction) -> tuple[_Numbers, ...]:
+@lru_cache(maxsize=1024)
+def _numbers(shape: Shape) -> tuple[_Numbers, ...]:
+    limits = burn.thresholds(shape.period, shape.budget)
     return tuple(
-        _Numbers(number(limit), number(burn.factor(pair, period), 4), number(pair.long.seconds), number(least))
-        for pair, limit in zip(burn.PAIRS, burn.thresholds(period, budget), strict=True)
+        _Numbers(
+            number(limit),
+            number(burn.factor(pair, shape.period), 4),
+            number(pair.long.seconds),
+            number(shape.least),
+        )
+        for pair, limit in zip(burn.PAIRS, limits, strict=True)
     )
 
 
-def _burn(factory: Factory, slo: Slo, pair: burn.Pair, me: str, said: _Numbers) -> Alert:
+class _Said(NamedTuple):
+    """What all burn-rate alerts of an SLO say alike: what failed, what is allowed, and where to look next."""
+
+    failed: str
+    allowed: str
+    links: dict[str, str]
+
+
+def _said(factory: Factory, slo: Slo) -> _Said:
+    named = ", ".join(f"{label} {{{{ $labels.{label} }}}}" for label in slo.by)
+    return _Said(
+        f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id} ({named}) failed within",
+        f"{percent(slo.objective)} over {slo.period} allow {percent(slo.budget)}.",
+        links(factory, slo.owner, ALERT, _place(slo)),
+    )
+
+
+def _burn(slo: Slo, pair: burn.Pair, me: str, said: _Numbers, words: _Said) -> Alert:
     def ratio(window: Duration) -> str:
         return f"{naming.slo_errors(window)}{me} / ({naming.slo_total(window)}{me} > 0)"
 
@@ -111,33 +159,24 @@ def _burn(factory: Factory, slo: Slo, pair: burn.Pair, me: str, said: _Numbers) 
         f"and ({ratio(pair.short)}) > {said.limit}\n"
         f"and {naming.slo_total(pair.long)}{me} * {said.seconds} >= {said.least}"
     )
-    labels = {
-        "severity": pair.severity,
-        "owner": slo.owner,
-        "layer": slo.layer,
-        "slo": slo.id,
-        "window": str(pair.long),
-    }
-    place = tuple(label for label in naming.NODE if label in slo.by)
+    window = str(pair.long)
+    labels = {"severity": pair.severity, "owner": slo.owner, "layer": slo.layer, "slo": slo.id, "window": window}
     texts = {
         "summary": f"{slo.id} burns its error budget at more than {said.factor} times its pace",
-        "description": f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id}{_place(slo)} failed within "
-        f"{pair.long}; "
-        f"{percent(slo.objective)} over {slo.period} allow {percent(slo.budget)}.",
-        **links(factory, slo.owner, ALERT, place),
+        "description": f"{words.failed} {window}; {words.allowed}",
+        **words.links,
     }
     return Alert(ALERT, expr, pair.hold, labels, texts, slo.origin)
 
 
-def _place(slo: Slo) -> str:
-    """Where the events happened, as far as the SLO tells them apart, for a sentence."""
-    named = ", ".join(f"{label} {{{{ $labels.{label} }}}}" for label in slo.by)
-    return f" ({named})"
+def _place(slo: Slo) -> tuple[str, ...]:
+    """The labels by which the dashboard opens at the place, as far as the SLO tells them apart."""
+    return tuple(label for label in naming.NODE if label in slo.by)
 
 
 def _traffic(factory: Factory, slo: Slo, expected: Fraction, me: str) -> Alert:
     """Next to none of the expected events are counted, whatever became of them: who is not reached fails nobody."""
-    place = tuple(label for label in naming.NODE if label in slo.by)
+    place = _place(slo)
     # Where there was none within a day there is nothing to miss: the service is another cluster's, or still planned.
     known = f"({naming.slo_total(SHORTEST)}{me} or 0 * {naming.slo_total(FROM_RECORDED)}{me})"
     # All together: a service that is renamed is not missed.
@@ -155,8 +194,3 @@ def _traffic(factory: Factory, slo: Slo, expected: Fraction, me: str) -> Alert:
         },
         origin=slo.origin,
     )
-
-
-def _least(slo: Slo) -> Fraction:
-    """The events in a long window below which nothing is judged."""
-    return slo.min_events if slo.min_events is not None else Fraction(burn.min_events(slo.period, slo.budget))
