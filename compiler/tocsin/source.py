@@ -212,7 +212,10 @@ class _Composer:
 
     def run(self) -> Node | None:
         documents = 0
-        for event in yaml.parse(self.source.text, Loader=_Loader):
+        loader = _Loader(self.source.text)
+        name = ""
+        while name != "StreamEndEvent":
+            event = loader.get_event()
             name = type(event).__name__
             if name == "ScalarEvent":
                 self._scalar(event)

@@ -37,13 +37,13 @@ def _file(file: RuleFile) -> Artifact:
 
 
 def _record(lines: Lines, rule: Record) -> None:
-    lines.field("  - ", "record", rule.name)
+    lines.add(f"  - record: {rule.name}")
     lines.field("    ", "expr", rule.expr)
     lines.mapping("    ", "labels", rule.labels)
 
 
 def _alert(lines: Lines, rule: Alert) -> None:
-    lines.field("  - ", "alert", rule.name)
+    lines.add(f"  - alert: {rule.name}")
     lines.field("    ", "expr", rule.expr)
     if rule.hold:
         lines.add(f"    for: {rule.hold}")

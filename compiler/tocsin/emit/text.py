@@ -26,19 +26,20 @@ _LEFT_RAW_BY_JSON = re.compile(f"[{_HIDDEN}]")
 @lru_cache(maxsize=4096)
 def scalar(text: str) -> str:
     """A text as YAML reads it back, letter by letter, in Go as in Python."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
-        return text
     usual = text.isascii() and text.isprintable()  # most texts are, and need no closer look
-    if '"' in text and "'" not in text and (usual or not _LEFT_RAW_BY_JSON.search(text)):  # PromQL stays readable
-        return f"'{text}'"
-    if usual and '"' not in text and "\\" not in text:
-        return f'"{text}"'
+    if '"' in text:
+        if "'" not in text and (usual or not _LEFT_RAW_BY_JSON.search(text)):  # PromQL stays readable
+            return f"'{text}'"
+    elif usual and "\\" not in text:
+        is_plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
+        return text if is_plain else f'"{text}"'
     return _LEFT_RAW_BY_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def _is_block(text: str) -> bool:
     """Whether a text can stand as the lines that it has."""
-    return not text[0].isspace() and not text.endswith("\n") and not _FOLDED.search(text)
+    usual = text.isascii() and text.replace("\n", "").isprintable()
+    return not text[0].isspace() and not text.endswith("\n") and (usual or not _FOLDED.search(text))
 
 
 def flow(texts: Iterable[str]) -> str:
@@ -76,11 +77,7 @@ class Lines:
         if values:
             self._lines.append(f"{indent}{key}:")
             deeper = indent.replace("-", " ") + "  "
-            for name, value in values.items():
-                if "\n" in value:
-                    self.field(deeper, scalar(name), value)
-                else:  # the usual case, and most of all output: worth a call less
-                    self._lines.append(f"{deeper}{scalar(name)}: {scalar(value)}")
+            self._lines += [f"{deeper}{scalar(name)}: {scalar(value)}" for name, value in values.items()]
 
     def artifact(self, path: str) -> Artifact:
         """The finished file."""
