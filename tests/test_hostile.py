@@ -7,6 +7,7 @@ them, and memory has one as well.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import os
@@ -335,6 +336,22 @@ def test_what_is_no_file_is_no_part_of_a_spec(here: Path) -> None:
 def test_a_device_is_no_spec(tmp_path: Path) -> None:
     devices = ["/dev/zero", "/dev/full", "/dev/null", "/dev/tty"]
     assert told_of_each(tmp_path, devices) == {device: {"YML109"} for device in devices}
+
+
+def test_a_file_that_would_make_us_wait_is_an_empty_spec(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """/proc/kmsg is a regular file, and has nothing to say yet: where nobody waits, reading it gives None."""
+    (here / "spec.yaml").write_text(SPEC, "utf-8")
+
+    class Waiting(io.BytesIO):
+        def read(self, _size: int | None = -1, /) -> bytes:
+            return None  # type: ignore[return-value]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fdopen", lambda *_, **__: Waiting())
+        assert run(["check", "spec.yaml"]) == 1
+    assert "this spec is empty" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), OSError(5, "Input/output error")])
