@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.ingest import VIOLATES
 from tocsin.promql import (
     Aggregation,
     Binary,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tocsin.catalog import Metric
     from tocsin.plan import Alert, Record
 
+ANYTHING = ""
 TARGET = frozenset({"cluster", "node", "job", "instance"})
 ENTITY = {
     "gpu": TARGET | {"gpu", "gpu_uuid", "gpu_i_id", "job_id"},
@@ -37,8 +39,12 @@ Labels = frozenset[str]
 
 
 def of_metrics(metrics: Mapping[str, Metric]) -> dict[str, Labels]:
-    """The labels of raw series after ingest, by name; those of histograms under the names of their parts."""
-    found: dict[str, Labels] = {"up": TARGET}
+    """The labels of raw series after ingest, by name; those of histograms under the names of their parts.
+
+    A selector without a name selects `ANYTHING`.
+    """
+    found = dict.fromkeys(("up", "scrape_samples_scraped", "scrape_samples_post_metric_relabeling"), TARGET)
+    found[ANYTHING] = TARGET | {VIOLATES}
     for metric in metrics.values():
         labels = ENTITY.get(metric.entity, TARGET) | set(metric.labels)
         parts = ("_bucket", "_sum", "_count") if metric.type == "histogram" else ("",)
@@ -81,9 +87,8 @@ def names_of(selector: Selector) -> list[str]:
     """The metrics that a selector names: one, or the alternatives of `__name__=~"a|b"`."""
     if selector.metric is not None:
         return [selector.metric]
-    return [
-        name for m in selector.matchers if m.label == "__name__" and m.op in ("=", "=~") for name in m.value.split("|")
-    ]
+    names = [m.value for m in selector.matchers if m.label == "__name__" and m.op in ("=", "=~")]
+    return [name for value in names for name in value.split("|")] or [ANYTHING]
 
 
 def _of_call(call: Call, known: Mapping[str, Labels]) -> Labels:

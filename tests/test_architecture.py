@@ -24,6 +24,7 @@ NOUNS = {
     "document",
     "examples",
     "factory",
+    "ingest",
     "naming",
     "plan",
     "promql",

@@ -161,6 +161,7 @@ class Factory(NamedTuple):
     labels: dict[str, Label]
     clusters: dict[str, Cluster]
     interval: Duration
+    on_violation: str
     signals: dict[str, Signal]
     slos: dict[str, Slo]
     tenants: dict[str, Tenant]

@@ -30,6 +30,8 @@ NVLINK_UNCORRECTED = "gpu:nvlink_errors_uncorrected:rises15m"
 PORT_CORRECTED = "port:fabric_errors_corrected:rises15m"
 PORT_UNCORRECTED = "port:fabric_errors_uncorrected:rises15m"
 
+LABEL_VIOLATIONS = "node:label_violations:count"
+
 SLO_OBJECTIVE = "slo:objective:ratio"
 SLO_PERIOD_RATIO = "slo:error_ratio:period"
 SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"

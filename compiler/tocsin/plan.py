@@ -30,6 +30,16 @@ class Target(NamedTuple):
     labels: tuple[tuple[str, str], ...]
 
 
+class Limits(NamedTuple):
+    """Of a job: samples of one scrape, targets, and of a series its labels, their names' and their values' lengths."""
+
+    samples: int
+    targets: int
+    labels: int
+    name_length: int
+    value_length: int
+
+
 class ScrapeJob(NamedTuple):
     """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself."""
 
@@ -38,6 +48,7 @@ class ScrapeJob(NamedTuple):
     targets: tuple[Target, ...]
     targets_file: str
     relabel: tuple[Relabel, ...]
+    limits: Limits
     origin: Span
 
 

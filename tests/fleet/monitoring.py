@@ -96,13 +96,16 @@ class Monitoring:
         return "\n".join(program.tail() for program in self.programs)
 
 
-def build(pair: Pair, fleet: Fleet, inbox: Inbox, folder: Path) -> Monitoring:
-    """Compile a spec for the pair and the fleet with the command itself, proven with promtool and amtool."""
+def build(pair: Pair, fleet: Fleet, inbox: Inbox, folder: Path, **collection: str) -> Monitoring:
+    """Compile a spec for the pair and the fleet with the command itself, proven with promtool and amtool.
+
+    `collection` is what the spec says of it: an `interval` and what to do `on_violation`.
+    """
     prometheus, alertmanager = free_address(), free_address()
     targets = {name: dotted(getattr(pair, name).version[:2]) for name in ("prometheus", "alertmanager")}
     folder.mkdir(parents=True)
     written = folder / "spec.yaml"
-    written.write_text(spec(fleet, targets, alertmanager, inbox.address), encoding="utf-8")
+    written.write_text(spec(fleet, targets, alertmanager, inbox.address, **collection), encoding="utf-8")
     wanted = {"promtool": pair.prometheus.version, "amtool": pair.alertmanager.version}
     judges = {name: best(name, version) or best(name) for name, version in wanted.items()}
     environment = os.environ | {name.upper(): str(tool.path) for name, tool in judges.items() if tool}

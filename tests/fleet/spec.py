@@ -32,7 +32,14 @@ MANDATORY = ("xid", "throttle_reasons", "fabric_errors", "pcie_throughput", "hbm
 _TRAINER = {"train_steps": "counter", "train_job_running": "gauge", "train_loss": "gauge"}
 
 
-def spec(fleet: Fleet, targets: dict[str, str], alertmanager: str, webhooks: str, interval: str = "1s") -> str:
+def spec(
+    fleet: Fleet,
+    targets: dict[str, str],
+    alertmanager: str,
+    webhooks: str,
+    interval: str = "1s",
+    on_violation: str = "quarantine",
+) -> str:
     """The text of a spec (JSON, which YAML reads): `targets` the versions, `webhooks` the address that is told all.
 
     Owners are told at http://WEBHOOKS/<owner>-<page|ticket>, and the heartbeat comes to http://WEBHOOKS/heartbeat.
@@ -46,7 +53,10 @@ def spec(fleet: Fleet, targets: dict[str, str], alertmanager: str, webhooks: str
         "labels": {name: {"pattern": pattern} for name, pattern in LABELS.items() if name != "tenant"}
         | {"tenant": {"from": "tenants"}},
         "clusters": {"east": _cluster(fleet)},
-        "collection": {"intervals": dict.fromkeys(("default", "training", "inference"), interval)},
+        "collection": {
+            "intervals": dict.fromkeys(("default", "training", "inference"), interval),
+            "on_violation": on_violation,
+        },
         "signals": {"mandatory": list(MANDATORY), "define": _signals()},
         "slos": {"chat-availability": _availability()},
         "tenants": {"vision": {"accounts": ["vision"]}, "assist": {"accounts": ["assist"]}},

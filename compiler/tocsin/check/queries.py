@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.diagnostics import Related, near
 from tocsin.examples import labels_for, value_for
+from tocsin.ingest import labels_of
 from tocsin.pattern import matches
 
 if TYPE_CHECKING:
@@ -14,21 +15,6 @@ if TYPE_CHECKING:
     from tocsin.document import Document, Path
     from tocsin.factory import Factory, Label, Slo
     from tocsin.promql import Matcher, Selector
-
-# The labels that every series of an entity has after ingest, beside those of its own metric.
-ENTITY_LABELS = {
-    "gpu": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "modelName"),
-    "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "job_id", "pci_bus_id", "device", "modelName"),
-    "port": (),
-    "target": (),
-}
-TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
-
-
-def labels_of(metric: Metric) -> set[str]:
-    """The labels of a metric's series after ingest."""
-    own = {"le"} if metric.type == "histogram" else set()
-    return {*TARGET_LABELS, *ENTITY_LABELS[metric.entity], *metric.labels, *own}
 
 
 def check_queries(factory: Factory, document: Document, log: Log) -> None:

@@ -52,6 +52,11 @@ def _job(lines: Lines, job: ScrapeJob) -> None:
     lines.add(f"- job_name: {scalar(job.name)}")
     lines.add(f"  scrape_interval: {job.interval}")
     lines.add(f"  scrape_timeout: {min(job.interval, _TIMEOUT)}")
+    lines.add(f"  sample_limit: {job.limits.samples}")
+    lines.add(f"  target_limit: {job.limits.targets}")
+    lines.add(f"  label_limit: {job.limits.labels}")
+    lines.add(f"  label_name_length_limit: {job.limits.name_length}")
+    lines.add(f"  label_value_length_limit: {job.limits.value_length}")
     if job.targets_file:
         lines.add("  file_sd_configs:")
         lines.add(f"  - files: {flow([_UP + job.targets_file])}")

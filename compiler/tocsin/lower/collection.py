@@ -8,6 +8,7 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.violations import counted, violation_test, watched
 from tocsin.plan import RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.factory import Cluster, Factory, Signal
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan import Alert, Record, RuleTest
 
 _NODE = naming.by(naming.NODE)
 
@@ -34,8 +35,22 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
     }
     exporters = (alert for job in EXPORTER_SIGNALS for alert in (down[job], blind[job]))
     missing, proofs = missing_signals(factory, cluster)
-    tests = (_exporter_test(name, cluster, down, blind), *proofs)
-    return RuleFile(name, (RuleGroup(name, (*exporters, *missing), tests),))
+    broken = watched(factory, cluster, _signals(factory, cluster))
+    alerts = (*exporters, *missing, *(alert for two in broken.values() for alert in two))
+    rules: tuple[Record | Alert, ...] = (counted(factory, cluster), *alerts)
+    tests = (_exporter_test(name, cluster, down, blind), *proofs, violation_test(factory, cluster, broken))
+    return RuleFile(name, (RuleGroup(name, rules, tests),))
+
+
+def _signals(factory: Factory, cluster: Cluster) -> dict[str, Signal]:
+    """The signal that stands for each job; an application's is the first one that it shows."""
+    signals = {job: factory.signals[id_] for job, (id_, _) in EXPORTER_SIGNALS.items()}
+    applications = {job.name for job in cluster.jobs}
+    for signal in factory.signals.values():
+        for metric in signal.metrics:
+            if metric.exporter in applications:
+                signals.setdefault(metric.exporter, signal)
+    return signals
 
 
 def _down(factory: Factory, job: str, signal: Signal) -> Alert:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from tocsin import pattern
 from tocsin.catalog import EXPORTERS
+from tocsin.lower.enforcement import enforced
+from tocsin.lower.limits import limits
 from tocsin.plan import CounterFile, Relabel, ScrapeJob, Server, Target
 
 if TYPE_CHECKING:
@@ -60,8 +62,16 @@ def _exporter_job(factory: Factory, cluster: Cluster, exporter: str) -> ScrapeJo
         for group in cluster.groups
         for host in group.hosts
     )
-    relabel = _canonical(_RENAMED) if exporter == "dcgm" else (Relabel("labeldrop", regex="exported_.*"),)
-    return ScrapeJob(exporter, factory.interval, targets, _targets_file(cluster, exporter), relabel, cluster.origin)
+    canonical = _canonical(_RENAMED) if exporter == "dcgm" else (Relabel("labeldrop", regex="exported_.*"),)
+    return ScrapeJob(
+        exporter,
+        factory.interval,
+        targets,
+        _targets_file(cluster, exporter),
+        (*canonical, *enforced(factory, exporter)),
+        limits(factory, cluster, exporter, len(targets)),
+        cluster.origin,
+    )
 
 
 def _application_job(factory: Factory, cluster: Cluster, index: int) -> ScrapeJob:
@@ -72,7 +82,15 @@ def _application_job(factory: Factory, cluster: Cluster, index: int) -> ScrapeJo
     )
     steps = [_tenant(tenant) for tenant in factory.tenants.values()] if not job.tenant else []
     steps += _canonical({**dict.fromkeys(_JOB_IDS, "job_id"), "account": ""})
-    return ScrapeJob(job.name, job.interval, targets, _targets_file(cluster, job.name), tuple(steps), job.origin)
+    return ScrapeJob(
+        job.name,
+        job.interval,
+        targets,
+        _targets_file(cluster, job.name),
+        (*steps, *enforced(factory, job.name)),
+        limits(factory, cluster, job.name, len(targets)),
+        job.origin,
+    )
 
 
 def _targets_file(cluster: Cluster, job: str) -> str:

@@ -36,6 +36,7 @@ def resolve(document: Document, log: Log) -> Factory:
         labels=labels,
         clusters=clusters,
         interval=spec.collection.intervals.default,
+        on_violation=spec.collection.on_violation,
         signals=signals,
         slos=resolve_slos(document, owners, signals, log),
         tenants=tenants,

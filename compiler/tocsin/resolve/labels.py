@@ -19,7 +19,9 @@ CANONICAL = ("cluster", "node", "gpu_uuid", "job_id")
 
 # What Prometheus, its rules and its histograms use themselves, and what tocsin puts on alerts and recorded series.
 RESERVED = frozenset(
-    "job instance le quantile alertname alertstate severity owner layer signal slo window reason".split()
+    """
+    job instance le quantile alertname alertstate severity owner layer signal slo window reason violates quarantined
+    """.split()
 )
 
 _RE2 = "Prometheus reads RE2: no look-around, no back references"

@@ -1,4 +1,6 @@
-"""`collection`: how often is looked."""
+"""`collection`: how often is looked, and what becomes of series that break the label schema."""
+
+from typing import Literal
 
 from tocsin.spec.scalars import Interval, Section
 from tocsin.units import Duration as Length
@@ -16,3 +18,4 @@ class Collection(Section):
     """How the signals are collected."""
 
     intervals: Intervals = Intervals.model_construct()
+    on_violation: Literal["quarantine", "drop"] = "quarantine"
