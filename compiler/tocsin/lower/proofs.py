@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING
 from urllib.parse import quote_plus
@@ -38,7 +39,11 @@ def fires(alert: Alert, minute: int, *places: Mapping[str, str], value: float = 
 def firing(alert: Alert, labels: Mapping[str, str], value: float) -> Firing:
     """The alert as it fires for these labels and this value of its expression."""
     # The rule's own labels are put on later: an annotation sees those of the expression only.
-    annotations = {name: render(text, labels, value) for name, text in alert.annotations.items()}
+    place = tuple(labels.items())
+    annotations = {
+        name: render(text, labels, value) if "$value" in text else _placed(text, place)
+        for name, text in alert.annotations.items()
+    }
     return Firing({**labels, **alert.labels}, annotations)
 
 
@@ -59,6 +64,11 @@ def shared(
 ) -> RuleTest:
     """A unit test of several alerts of a group, whose faults happen side by side in one world."""
     return RuleTest(f"{group}: {story}", MINUTE, tuple(inputs), expectations, origin)
+
+
+@lru_cache(maxsize=64)  # alerts of one group lead on to the same places
+def _placed(template: str, labels: tuple[tuple[str, str], ...]) -> str:
+    return render(template, dict(labels), 0)
 
 
 def render(template: str, labels: Mapping[str, str], value: float) -> str:
