@@ -86,6 +86,20 @@ def test(options: Namespace) -> int:
     return 0
 
 
+def capacity(options: Namespace) -> int:
+    """Print what the servers will hold and take in."""
+    run = _Run(options.spec)
+    compiled = run.proven(())
+    if compiled is None or options.format == "text":
+        run.tell(options.format)
+    if compiled is None:
+        return 1
+    from tocsin.emit.capacity import as_json, markdown
+
+    say(sys.stdout, (as_json if options.format == "json" else markdown)(compiled.plan.factory, compiled.plan.sizes))
+    return 0
+
+
 def explain(options: Namespace) -> int:
     """Print what a code means."""
     from tocsin.codes import catalogue

@@ -1,6 +1,9 @@
 """`collection`: how often is looked."""
 
-from tocsin.spec.scalars import Interval, Section
+from pydantic import Field
+
+from tocsin.spec.scalars import Amount, Interval, Name, Section
+from tocsin.spec.servers import Budget, Servers
 from tocsin.units import Duration as Length
 
 
@@ -13,6 +16,12 @@ class Intervals(Section):
 
 
 class Collection(Section):
-    """How the signals are collected."""
+    """How the signals are collected.
+
+    `other_series` says of a job how many series each of its targets has beside those that tocsin knows.
+    """
 
     intervals: Intervals = Intervals.model_construct()
+    servers: Servers = Servers.model_construct()
+    budget: Budget = Budget.model_construct()
+    other_series: dict[Name, Amount] = Field(default={})
