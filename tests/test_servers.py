@@ -68,9 +68,9 @@ def test_each_rule_of_a_cluster_is_evaluated_once() -> None:
     shard, above = (servers[f"prometheus/east/{name}-replica-a.yml"] for name in ("shard-0", "cluster"))
     assert shard == servers["prometheus/east/shard-1-replica-b.yml"]
     assert not shard & above
-    assert above == {"rules/above-east.yml", "rules/slo-answered.yml", "rules/watchdog.yml"}
-    whole = servers["prometheus/west/replica-a.yml"] - {"rules/collection-west.yml"}
-    assert whole == (shard | above) - {"rules/collection-east.yml", "rules/above-east.yml"}
+    assert above == {f"rules/{name}.yml" for name in ("above-east", "servers-east", "slo-answered", "watchdog")}
+    whole = {path.replace("-west", "-east") for path in servers["prometheus/west/replica-a.yml"]}
+    assert whole == (shard | above) - {"rules/above-east.yml"}
 
 
 def test_only_recorded_series_are_read_from_afar() -> None:
@@ -265,7 +265,7 @@ def test_what_both_replicas_tell_is_told_once(fleet: Fleet, tmp_path: Path) -> N
     if tool is None or other is None:
         pytest.skip("prometheus or alertmanager not found: run `make tools`")
     there = free_address()
-    replicas = list(loopback(fleet, there, {"replicas": 2}, tmp_path).plan.servers)
+    replicas = list(loopback(fleet, there, {"replicas": 2, "address": "{server}.{cluster}:9"}, tmp_path).plan.servers)
     command = (
         str(startable(other.path, tmp_path)),
         f"--config.file={tmp_path}/out/alertmanager/alertmanager.yml",
@@ -276,12 +276,15 @@ def test_what_both_replicas_tell_is_told_once(fleet: Fleet, tmp_path: Path) -> N
     with contextlib.ExitStack() as stack:
         stack.enter_context(running("alertmanager", command, tmp_path))
         addresses = {name_of(one): free_address() for one in replicas}
-        both = stack.enter_context(started(tool, replicas, tmp_path, addresses))
+        files = {f"{name}:9": address for name, address in addresses.items()}
+        both = stack.enter_context(started(tool, replicas, tmp_path, files | addresses))
         for one in both:
             until("some scrapes", partial(one.query, "min(count_over_time(up[5m])) >= 5"))
         fleet.xid(HOSTS[0], 1, 79)
         for one in both:
             until("the alert", partial(one.query, 'ALERTS{alertname="GpuXidReset", alertstate="firing"}'))
+            until("its peers", partial(one.query, 'count(up{job="prometheus_peers"} == 1) == 2'))
+            assert count(one, 'count({job="prometheus_peers", __name__!~"up|scrape_.*"})') == 0
             before = sent(one)
             until("both alerts to be told again", lambda one=one, before=before: sent(one) >= before + 2)
         alerts = json.loads(get(there, "/api/v2/alerts")[1])

@@ -35,7 +35,7 @@ SLO_OBJECTIVE = "slo:objective:ratio"
 SLO_PERIOD_RATIO = "slo:error_ratio:period"
 SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"
 
-WATCHDOG = "Watchdog"
+WATCHDOG, HEARTBEAT = "Watchdog", "heartbeat"
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
 from tocsin.lower.nvlink import nvlink
 from tocsin.lower.objectives import objective
+from tocsin.lower.peers import peers
 from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
 from tocsin.lower.routing import notifications
@@ -46,7 +47,7 @@ def lower(factory: Factory) -> Plan:
     rules = list(shared)
     servers: list[Server] = []
     for cluster in factory.clusters.values():
-        own = [collection(factory, cluster), *above(factory, cluster)]
+        own = [collection(factory, cluster), *above(factory, cluster), *peers(factory, cluster)]
         servers += cluster_servers(factory, cluster, [*shared, *own])
         rules += own
     servers += upper_servers(factory, rules)

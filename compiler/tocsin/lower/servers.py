@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from tocsin.plan import RuleFile
 
 FEDERATED = "federate"  # the job of a server that reads others; `_` keeps it apart from jobs of the spec
-SHARD_JOB, _EDGE_JOB, _REGION_JOB = (f"{FEDERATED}_{below}" for below in ("shards", "clusters", "regions"))
-_REPLICAS = "ab"
-_SINGLE, _ABOVE = "prometheus", "cluster"
+_SHARD_JOB, _EDGE_JOB, _REGION_JOB = (f"{FEDERATED}_{below}" for below in ("shards", "clusters", "regions"))
 _HASH = "__tmp_hash"
 # What is worth reading from afar: a few series a node, an SLO and a job, not one of each board and port.
 _LEVELS = ("job:", "node:", "slo:")
@@ -35,17 +33,18 @@ def cluster_servers(factory: Factory, cluster: Cluster, rules: Sequence[RuleFile
     """The servers of a cluster. `rules` are those that hold for it."""
     *shards, last = capacity.servers(factory, cluster)
     nodes, applications = node_jobs(factory, cluster), application_jobs(factory, cluster)
+    watching = list(_watches_peers(factory, cluster))
     for replica in _replicas(factory):
         one = _server(factory, cluster, replica)
         if not shards:
-            yield one(_SINGLE, [*nodes, *applications], rules, last)
+            yield one(capacity.SINGLE, [*nodes, *applications, *watching], rules, last)
             continue
         on_shards, above = ([file for file in rules if file.per_node is per_node] for per_node in (True, False))
         for index, size in enumerate(shards):
             jobs = [job._replace(select=_of_shard(index, len(shards))) for job in nodes]
             yield one(f"shard-{index}", jobs, on_shards, size, shard=str(index))
         reads = _reads_shards(factory, cluster, len(shards), replica, recorded(on_shards))
-        yield one(_ABOVE, [*applications, reads], above, last)
+        yield one(capacity.ABOVE, [*applications, reads, *watching], above, last)
 
 
 def upper_servers(factory: Factory, rules: Sequence[RuleFile]) -> Iterator[Server]:
@@ -64,7 +63,9 @@ def upper_servers(factory: Factory, rules: Sequence[RuleFile]) -> Iterator[Serve
             job, below = _EDGE_JOB, edges
             if "regional" in factory.servers.levels:
                 job = _REGION_JOB
-                addresses = {region: _address(factory, region, "regional", replica) for region in regions}
+                addresses = {
+                    region: _address(factory, region, capacity.named("regional", replica)) for region in regions
+                }
                 below = [Target(address, (("region", region),)) for region, address in addresses.items()]
             yield _upper(factory, "global", {"factory": factory.name}, replica, job=job, below=below, names=names)
 
@@ -76,7 +77,7 @@ def recorded(rules: Sequence[RuleFile]) -> tuple[str, ...]:
 
 
 def _replicas(factory: Factory) -> str | tuple[str]:
-    return _REPLICAS if factory.servers.replicas > 1 else ("",)
+    return capacity.REPLICAS if factory.servers.replicas > 1 else ("",)
 
 
 def _of_shard(index: int, count: int) -> tuple[Relabel, ...]:
@@ -86,15 +87,8 @@ def _of_shard(index: int, count: int) -> tuple[Relabel, ...]:
     )
 
 
-def _named(name: str, replica: str) -> str:
-    if not replica:
-        return name
-    return f"replica-{replica}" if name == _SINGLE else f"{name}-replica-{replica}"
-
-
-def _address(factory: Factory, cluster: str, server: str, replica: str) -> str:
-    address = factory.servers.address.replace("{server}", _named(server, replica))
-    return address.replace("{cluster}", cluster)
+def _address(factory: Factory, cluster: str, server: str) -> str:
+    return factory.servers.address.replace("{server}", server).replace("{cluster}", cluster)
 
 
 def _server(factory: Factory, cluster: Cluster, replica: str) -> Callable[..., Server]:
@@ -103,7 +97,7 @@ def _server(factory: Factory, cluster: Cluster, replica: str) -> Callable[..., S
     def one(name: str, jobs: list[ScrapeJob], rules: Sequence[RuleFile], size: Size, **own: str) -> Server:
         labels = {"cluster": cluster.name, "region": cluster.region, **own, **_replica_label(replica)}
         return Server(
-            path=f"prometheus/{cluster.name}/{_named(name, replica)}.yml",
+            path=f"prometheus/{cluster.name}/{capacity.named(name, replica)}.yml",
             interval=factory.interval,
             external_labels=tuple(labels.items()),
             rule_files=tuple(sorted(file.path for file in rules)),
@@ -124,18 +118,32 @@ def _replica_label(replica: str) -> dict[str, str]:
 def _reads_shards(factory: Factory, cluster: Cluster, count: int, replica: str, names: tuple[str, ...]) -> ScrapeJob:
     targets = tuple(
         Target(
-            _address(factory, cluster.name, f"shard-{index}", replica),
+            _address(factory, cluster.name, capacity.named(f"shard-{index}", replica)),
             (("cluster", cluster.name), ("shard", str(index))),
         )
         for index in range(count)
     )
-    return ScrapeJob(SHARD_JOB, factory.interval, targets, "", (), factory.servers.origin, matches=names)
+    return ScrapeJob(_SHARD_JOB, factory.interval, targets, "", (), factory.servers.origin, matches=names)
+
+
+def _watches_peers(factory: Factory, cluster: Cluster) -> Iterator[ScrapeJob]:
+    """Only whether they answer is kept."""
+    servers = capacity.peers(factory, cluster)
+    if len(servers) > 1:
+        targets = tuple(
+            Target(
+                _address(factory, cluster.name, name), (("cluster", cluster.name), ("server", server), ("peer", name))
+            )
+            for name, server in servers.items()
+        )
+        nothing = (Relabel("drop", source=("__name__",), regex=".+"),)
+        yield ScrapeJob(capacity.PEERS, factory.interval, targets, "", nothing, factory.servers.origin)
 
 
 def _edge(factory: Factory, cluster: Cluster, replica: str) -> Target:
-    server = _ABOVE if (capacity.shards(factory, cluster) or 1) > 1 else _SINGLE
+    server = capacity.ABOVE if (capacity.shards(factory, cluster) or 1) > 1 else capacity.SINGLE
     labels = (("cluster", cluster.name), ("region", cluster.region))
-    return Target(_address(factory, cluster.name, server, replica), labels)
+    return Target(_address(factory, cluster.name, capacity.named(server, replica)), labels)
 
 
 def _upper(
@@ -151,7 +159,7 @@ def _upper(
     interval, origin = max(factory.interval, _AFAR), factory.servers.origin
     clusters = [cluster for cluster in factory.clusters.values() if labels.get("region") in (None, cluster.region)]
     return Server(
-        path=f"prometheus/_federation/{_named(name, replica)}.yml",
+        path=f"prometheus/_federation/{capacity.named(name, replica)}.yml",
         interval=interval,
         external_labels=tuple({**labels, **_replica_label(replica)}.items()),
         rule_files=(),

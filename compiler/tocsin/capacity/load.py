@@ -1,4 +1,4 @@
-"""How many series and samples a factory makes, what they cost a Prometheus, and over how many servers they go.
+"""How many series and samples a cluster makes.
 
 Everything is counted for a sound fleet at work: each board has one job, no fault has a series. Two replicas of a server
 are counted once.
@@ -8,23 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from functools import lru_cache
-from hashlib import md5
-from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import burn, naming
-from tocsin.units import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tocsin.catalog import Metric
     from tocsin.factory import Cluster, Factory, NodeGroup, Slo
+    from tocsin.units import Duration
 
     Shown = list[tuple[str, Metric]]  # metrics with their owners
-
-RETENTION = Duration.of(days=15)  # Prometheus' default
 
 # What Prometheus adds to each target: up, scrape_duration_seconds, scrape_samples_scraped,
 # scrape_samples_post_metric_relabeling, scrape_series_added (Prometheus, "Jobs and instances").
@@ -36,11 +31,6 @@ WATCHDOG_SERIES = 2
 # node_exporter 1.5.0 with its default collectors, counted: 481 series and 13 for each logical CPU; a host of eight H100
 # has 224 of those (NVIDIA DGX H100: two Xeon 8480C).
 OTHER_SERIES = {"dcgm": 0, "node": 481 + 13 * 224}
-
-# Bytes of `remote_write` a sample. Measured: 32 (Prometheus 3.5.3, protocol 1.0, a fleet of 40 hosts of eight GPUs).
-WIRE = 35
-
-LEAST_LOG = 3 * 128 * 2**20  # bytes: three segments of 128 MiB (Prometheus, "Storage")
 
 RULES = "recording rules"  # stands for a job's name, which has no spaces, where series are recorded
 # Recorded series of a sound fleet: the signal that has them recorded, what each belongs to, how many it has. Those of
@@ -95,42 +85,8 @@ class Size(NamedTuple):
 NOTHING = Size(0, 0, Fraction(0))
 
 
-# --- what it costs ----------------------------------------------------------------------------------------------------
-
-
-def memory(size: Size) -> int:
-    """Bytes of memory: 8 KiB a series, for the head, queries and series that end and begin.
-
-    Measured: 2.2 KB a series in a fresh head (Prometheus 3.5.3, 100,000 series, 7 labels); about 2 GiB a million with
-    Go's collector (Robust Perception, "How much RAM does Prometheus 2.x need"); 4 to 8 KB with queries and churn.
-    """
-    return 8192 * size.series
-
-
-def disk(size: Size, retention: Duration = RETENTION) -> int:
-    """Bytes of disk: retention * samples/s * 2 B, a fifth more for compaction, and the write-ahead log.
-
-    1 to 2 B a sample (Prometheus, "Storage"). The log holds up to three hours of raw samples of 16 B (time and value)
-    and is never shorter than LEAST_LOG, which only a server as a whole has.
-    """
-    return ceil(retention.seconds * size.samples * 2 * Fraction(6, 5) + 3 * 3600 * size.samples * 16)
-
-
-def written(size: Size) -> int:
-    """Bytes per second on the wire of `remote_write`, if all of it is written on."""
-    return ceil(WIRE * size.samples)
-
-
-def per_day(samples: Fraction, bytes_per_sample: Fraction) -> Fraction:
-    """Bytes that samples per second come to in a day."""
-    return samples * 86400 * bytes_per_sample
-
-
-# --- what there is ----------------------------------------------------------------------------------------------------
-
-
-def parts(factory: Factory, cluster: Cluster) -> Iterator[Part]:
-    """Everything of a cluster that makes series."""
+def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
+    """Everything of a cluster that makes series, but for its servers."""
     shown = _shown(factory)
     for group in cluster.groups:
         for exporter in cluster.ports:
@@ -146,7 +102,7 @@ def parts(factory: Factory, cluster: Cluster) -> Iterator[Part]:
             counts[owner] += _at_target(factory, metric)
         yield from _owned(factory, cluster, job.name, job.interval, job.hosts, counts, spread=False)
     for slo in factory.slos.values():
-        series = _of_objective(factory, cluster, slo)
+        series = of_objective(factory, cluster, slo)
         yield Part(cluster.name, RULES, slo.owner, factory.interval, ("",), series, counted=False, spread=False)
     fallback = factory.alerting.fallback
     yield Part(cluster.name, RULES, fallback, factory.interval, ("",), WATCHDOG_SERIES, counted=False, spread=False)
@@ -156,11 +112,12 @@ def of(some: Iterable[Part]) -> Size:
     """The size of all of them."""
     total = NOTHING
     for part in some:
-        total += _size(part, len(part.hosts))
+        total += size_of(part, len(part.hosts))
     return total
 
 
-def _size(part: Part, targets: int) -> Size:
+def size_of(part: Part, targets: int) -> Size:
+    """The size of so many targets of a part."""
     series = part.series * targets
     return Size(targets if part.counted else 0, series, Fraction(series) / part.interval.seconds)
 
@@ -228,7 +185,7 @@ def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) ->
     return counts
 
 
-def _of_objective(factory: Factory, cluster: Cluster, slo: Slo) -> int:
+def of_objective(factory: Factory, cluster: Cluster, slo: Slo) -> int:
     """An objective's constant, and for each group of events bad and all in each window, their ratio and what is left.
 
     Only the constant where the cluster has no job that shows the events.
@@ -243,74 +200,3 @@ def _of_objective(factory: Factory, cluster: Cluster, slo: Slo) -> int:
 def _is_of(metric: Metric, slo: Slo) -> bool:
     name = slo.total.metric or ""
     return metric.name == name or (metric.type == "histogram" and name.startswith(f"{metric.name}_"))
-
-
-# --- over how many servers --------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=2**17)
-def _hash(text: str) -> int:
-    return int.from_bytes(md5(text.encode(), usedforsecurity=False).digest()[8:], "big")
-
-
-def shard_of(node: str, shards: int) -> int:
-    """The shard of a node as Prometheus' `hashmod` finds it: the last eight bytes of the name's MD5, modulo the shards.
-
-    Found by running promtool 2.42 and 3.5, in whose source it stands (model/relabel).
-    """
-    return _hash(node) % shards
-
-
-def shards(factory: Factory, cluster: Cluster) -> int | None:
-    """The number of a cluster's shards; None where no number of them keeps `max_series`."""
-    wanted = factory.servers
-    if wanted.max_series is None:
-        return wanted.shards or 1
-    all_ = list(parts(factory, cluster))
-    if of(all_).series <= wanted.max_series:
-        return 1
-    nodes = {host for group in cluster.groups for host in group.hosts}
-    least = ceil(of(part for part in all_ if part.spread).series / wanted.max_series) if wanted.max_series else 65
-    for count in range(max(2, least), min(len(nodes), 64) + 1):
-        if all(size.series <= wanted.max_series for size in _spread(all_, count)):
-            return count
-    return None
-
-
-def _spread(all_: Iterable[Part], count: int) -> list[Size]:
-    sizes = [NOTHING] * count
-    targets: dict[tuple[str, ...], Counter[int]] = {}
-    for part in all_:
-        if part.spread:
-            if part.hosts not in targets:
-                targets[part.hosts] = Counter(shard_of(host, count) for host in part.hosts)
-            for shard, number in targets[part.hosts].items():
-                sizes[shard] += _size(part, number)
-    return sizes
-
-
-def servers(factory: Factory, cluster: Cluster) -> tuple[Size, ...]:
-    """The sizes of a cluster's servers: of its only one; or of every shard and, last, of the one above them."""
-    count, all_ = shards(factory, cluster) or 1, list(parts(factory, cluster))
-    if count == 1:
-        return (of(all_),)
-    # What the server above reads of each shard: two series a node, and of each exporter how many targets answer.
-    read = _read(factory, [cluster], count, count * len(cluster.ports), factory.interval)
-    return (*_spread(all_, count), of(part for part in all_ if not part.spread) + read)
-
-
-def federated(factory: Factory, clusters: Sequence[Cluster], below: int, interval: Duration) -> Size:
-    """The size of a server that reads what was recorded of some clusters from so many servers."""
-    objectives = sum(_of_objective(factory, cluster, slo) for cluster in clusters for slo in factory.slos.values())
-    counts = [(shards(factory, cluster) or 1, len(cluster.ports)) for cluster in clusters]
-    answers = sum(count * exporters for count, exporters in counts if count > 1)
-    return _read(factory, clusters, below, objectives + answers, interval)
-
-
-def _read(factory: Factory, clusters: Sequence[Cluster], below: int, others: int, interval: Duration) -> Size:
-    at_node = sum(
-        count for signal, entity, count in RECORDED.values() if entity == "node" and signal in factory.signals
-    )
-    nodes = sum(len(group.hosts) for cluster in clusters for group in cluster.groups)
-    series = at_node * nodes + others + META_SERIES * below
-    return Size(below, series, Fraction(series) / interval.seconds)
