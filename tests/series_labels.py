@@ -38,7 +38,7 @@ Labels = frozenset[str]
 
 def of_metrics(metrics: Mapping[str, Metric]) -> dict[str, Labels]:
     """The labels of raw series after ingest, by name; those of histograms under the names of their parts."""
-    found: dict[str, Labels] = {"up": TARGET}
+    found: dict[str, Labels] = {"up": TARGET | {"server", "peer"}}  # a server's, where servers watch each other
     for metric in metrics.values():
         labels = ENTITY.get(metric.entity, TARGET) | set(metric.labels)
         parts = ("_bucket", "_sum", "_count") if metric.type == "histogram" else ("",)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tocsin.capacity import Size
     from tocsin.factory import Cluster, Factory
     from tocsin.plan import RuleFile
+    from tocsin.source import Span
 
 FEDERATED = "federate"  # the job of a server that reads others; `_` keeps it apart from jobs of the spec
 _SHARD_JOB, _EDGE_JOB, _REGION_JOB = (f"{FEDERATED}_{below}" for below in ("shards", "clusters", "regions"))
@@ -123,7 +124,7 @@ def _reads_shards(factory: Factory, cluster: Cluster, count: int, replica: str, 
         )
         for index in range(count)
     )
-    return ScrapeJob(_SHARD_JOB, factory.interval, targets, "", (), factory.servers.origin, matches=names)
+    return _reads(_SHARD_JOB, factory.interval, targets, factory.servers.origin, names)
 
 
 def _watches_peers(factory: Factory, cluster: Cluster) -> Iterator[ScrapeJob]:
@@ -137,7 +138,21 @@ def _watches_peers(factory: Factory, cluster: Cluster) -> Iterator[ScrapeJob]:
             for name, server in servers.items()
         )
         nothing = (Relabel("drop", source=("__name__",), regex=".+"),)
-        yield ScrapeJob(capacity.PEERS, factory.interval, targets, "", nothing, factory.servers.origin)
+        yield _reads(capacity.PEERS, factory.interval, targets, factory.servers.origin)._replace(relabel=nothing)
+
+
+def _reads(
+    name: str, interval: Duration, targets: tuple[Target, ...], origin: Span, matches: tuple[str, ...] = ()
+) -> ScrapeJob:
+    return ScrapeJob(
+        name=name,
+        interval=interval,
+        targets=targets,
+        targets_file="",
+        relabel=(),
+        origin=origin,
+        matches=matches,
+    )
 
 
 def _edge(factory: Factory, cluster: Cluster, replica: str) -> Target:
@@ -164,7 +179,7 @@ def _upper(
         external_labels=tuple({**labels, **_replica_label(replica)}.items()),
         rule_files=(),
         alertmanagers=(),
-        jobs=(ScrapeJob(job, interval, tuple(below), "", (), origin, matches=names),),
+        jobs=(_reads(job, interval, tuple(below), origin, names),),
         origin=origin,
         silent_labels=(),
         size=capacity.federated(factory, clusters, len(below), interval),
