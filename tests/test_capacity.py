@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import resource
+import time
 from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bench.nodes import spec_lines
+from command import tocsin
 from conftest import ROOT
 from tocsin import capacity, naming
 from tocsin.capacity import Part, Size
@@ -142,6 +146,16 @@ def test_a_target_of_each_kind_has_what_its_spec_says(tmp_path: Path) -> None:
     path.write_text(text.replace("collection: {", "collection: {other_series: {worker: 7}, "), "utf-8")
     worker = next(row for row in compiled(path).plan.sizes.jobs if row.names == ("north", "worker"))
     assert worker.size.series == 2 + 2 * capacity.HISTOGRAM_SERIES + 7 + 5
+
+
+def test_a_hundred_thousand_boards_compile_in_a_minute_and_a_gibibyte(tmp_path: Path) -> None:
+    """12,500 nodes in ten clusters, with replicas and every level of federation; nothing is verified."""
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("\n".join(spec_lines(12_500)) + "\n", "utf-8")
+    begun = time.monotonic()
+    done = tocsin(["build", spec, "--out", tmp_path, "--no-verify"], limits={resource.RLIMIT_AS: 2**30})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert time.monotonic() - begun < 60
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
