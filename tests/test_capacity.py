@@ -176,6 +176,16 @@ def test_the_command_speaks_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert {row["owner"] for row in said["owners"]} <= set(compiled(EXAMPLE).factory.owners)
 
 
+def test_the_command_keeps_samples_as_long_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    disks = []
+    for time_ in ("15d", "30d", "45d"):
+        assert run(["capacity", str(EXAMPLE), "--format", "json", "--retention", time_]) == 0
+        disks.append(json.loads(capsys.readouterr().out)["total"]["disk_bytes"])
+    assert disks[2] - disks[1] == pytest.approx(disks[1] - disks[0], abs=1)
+    assert run(["capacity", str(EXAMPLE), "--retention", "long"]) == 2
+    assert capsys.readouterr().err == "tocsin: long is not a time; write it as 30d\n"
+
+
 def test_a_spec_with_a_mistake_has_no_size(capsys: pytest.CaptureFixture[str]) -> None:
     bad = ROOT / "tests" / "cases" / "bad" / "CAP102_series.yaml"
     assert run(["capacity", str(bad)]) == 1

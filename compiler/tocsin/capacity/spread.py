@@ -31,7 +31,6 @@ def parts(factory: Factory, cluster: Cluster) -> Iterator[Part]:
         yield Part(cluster.name, PEERS, fallback, every, tuple(servers), META_SERIES, counted=True, spread=False)
 
 
-@lru_cache(maxsize=2**17)
 def _hash(text: str) -> int:
     return int.from_bytes(md5(text.encode(), usedforsecurity=False).digest()[8:], "big")
 
@@ -62,14 +61,18 @@ def shards(factory: Factory, cluster: Cluster) -> int | None:
 
 def _spread(all_: Iterable[Part], count: int) -> list[Size]:
     sizes = [NOTHING] * count
-    targets: dict[tuple[str, ...], Counter[int]] = {}
     for part in all_:
         if part.spread:
-            if part.hosts not in targets:
-                targets[part.hosts] = Counter(shard_of(host, count) for host in part.hosts)
-            for shard, number in targets[part.hosts].items():
+            for shard, number in enumerate(_on_shards(part.hosts, count)):
                 sizes[shard] += size_of(part, number)
     return sizes
+
+
+@lru_cache(maxsize=1024)
+def _on_shards(nodes: tuple[str, ...], count: int) -> tuple[int, ...]:
+    """How many of the nodes are on each shard."""
+    found = Counter(shard_of(node, count) for node in nodes)
+    return tuple(found[shard] for shard in range(count))
 
 
 def peers(factory: Factory, cluster: Cluster) -> dict[str, str]:

@@ -88,6 +88,12 @@ def test(options: Namespace) -> int:
 
 def capacity(options: Namespace) -> int:
     """Print what the servers will hold and take in."""
+    from tocsin.units import Duration
+
+    try:
+        retention = Duration.parse(options.retention)
+    except ValueError:
+        raise WrongCallError(f"{options.retention} is not a time; write it as 30d") from None
     run = _Run(options.spec)
     compiled = run.proven(())
     if compiled is None or options.format == "text":
@@ -95,8 +101,10 @@ def capacity(options: Namespace) -> int:
     if compiled is None:
         return 1
     from tocsin.emit.capacity import as_json, markdown
+    from tocsin.lower.sizes import sizes
 
-    say(sys.stdout, (as_json if options.format == "json" else markdown)(compiled.plan.factory, compiled.plan.sizes))
+    plan, shown = compiled.plan, as_json if options.format == "json" else markdown
+    say(sys.stdout, shown(plan.factory, sizes(compiled.factory, plan.servers, retention)))
     return 0
 
 

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from tocsin.capacity import Size
     from tocsin.factory import Factory
     from tocsin.plan import Server
+    from tocsin.units import Duration
 
 
-def sizes(factory: Factory, servers: Sequence[Server]) -> Sizes:
+def sizes(factory: Factory, servers: Sequence[Server], retention: Duration = capacity.RETENTION) -> Sizes:
     """The tables, each by its names; jobs count what is recorded as if it were one."""
     jobs: dict[tuple[str, ...], Size] = defaultdict(lambda: capacity.NOTHING)
     owners: dict[tuple[str, ...], Size] = defaultdict(lambda: capacity.NOTHING)
@@ -27,23 +28,23 @@ def sizes(factory: Factory, servers: Sequence[Server]) -> Sizes:
             owners[(part.owner,)] += size
     total = sum(jobs.values(), capacity.NOTHING)
     return Sizes(
-        jobs=_rows(jobs),
-        owners=_rows(owners),
-        servers=tuple(_server(server) for server in servers),
-        total=_row(("all",), total),
-        retention=capacity.RETENTION,
+        jobs=_rows(jobs, retention),
+        owners=_rows(owners, retention),
+        servers=tuple(_server(server, retention) for server in servers),
+        total=_row(("all",), total, retention),
+        retention=retention,
         origin=factory.servers.origin,
     )
 
 
-def _server(server: Server) -> Row:
-    row = _row((server.path,), server.size)
+def _server(server: Server, retention: Duration) -> Row:
+    row = _row((server.path,), server.size, retention)
     return row._replace(disk=max(row.disk, capacity.LEAST_LOG))
 
 
-def _rows(found: Mapping[tuple[str, ...], Size]) -> tuple[Row, ...]:
-    return tuple(_row(names, size) for names, size in sorted(found.items()))
+def _rows(found: Mapping[tuple[str, ...], Size], retention: Duration) -> tuple[Row, ...]:
+    return tuple(_row(names, size, retention) for names, size in sorted(found.items()))
 
 
-def _row(names: tuple[str, ...], size: Size) -> Row:
-    return Row(names, size, capacity.memory(size), capacity.disk(size), capacity.written(size))
+def _row(names: tuple[str, ...], size: Size, retention: Duration) -> Row:
+    return Row(names, size, capacity.memory(size), capacity.disk(size, retention), capacity.written(size))
