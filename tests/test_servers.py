@@ -28,7 +28,7 @@ from tocsin.write import write
 from toolbox import best
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tocsin.plan import Server
@@ -120,10 +120,13 @@ HOSTS = [f"127.0.0.{number}" for number in range(11, 19)]
 real = pytest.mark.xdist_group("servers")
 
 
-def loopback(fleet: Fleet, alertmanager: str, servers: dict[str, object], folder: Path) -> Compiled:
+def loopback(
+    fleet: Fleet, alertmanager: str, servers: dict[str, object], folder: Path, peers: Sequence[str] = ()
+) -> Compiled:
     """The fleet, compiled for servers of this kind, written to `out` in the folder."""
     said = json.loads(spec(fleet, {"prometheus": "2.42", "alertmanager": "0.25"}, alertmanager, "127.0.0.1:1"))
     said["collection"]["servers"] = servers
+    said["alerting"]["alertmanagers"] += peers
     path = folder / "spec.yaml"
     path.write_text(json.dumps(said), encoding="utf-8")
     result = compiled(path)
@@ -290,6 +293,38 @@ def test_what_both_replicas_tell_is_told_once(fleet: Fleet, tmp_path: Path) -> N
         alerts = json.loads(get(there, "/api/v2/alerts")[1])
         assert Counter(alert["labels"]["alertname"] for alert in alerts) == {"Watchdog": 1, "GpuXidReset": 1}
         assert not [alert for alert in alerts if "replica" in alert["labels"]]
+
+
+@real
+def test_alertmanagers_find_each_other_by_their_flags(alertmanager: Tool, fleet: Fleet, tmp_path: Path) -> None:
+    """Two on one host, each started with the flags of its file; both know of two."""
+    plan = loopback(fleet, "127.0.0.1:1", {}, tmp_path, peers=["127.0.0.1:2"]).plan
+    config = tmp_path / "out" / "alertmanager" / "alertmanager.yml"
+    ports = {f":{9094 + index}": free_address()[9:] for index in range(2)}
+    with contextlib.ExitStack() as stack:
+        addresses = []
+        for member in plan.notifications.members:
+            flags = (config.parent / "flags" / f"{member.name}.args").read_text("utf-8")
+            for old, new in {**ports, "0.0.0.0": "127.0.0.1"}.items():
+                flags = flags.replace(old, new)
+            place, address = tmp_path / member.name, free_address()
+            place.mkdir()
+            program = [
+                str(startable(alertmanager.path, place)),
+                f"--config.file={config}",
+                f"--storage.path={place}/data",
+            ]
+            command = [*program, f"--web.listen-address={address}", *flags.split()]
+            log = stack.enter_context(running(member.name, command, place))
+            until("Alertmanager to be ready", partial(is_ready, address), also=log.tail)
+            addresses.append(address)
+        for address in addresses:
+            until("both", lambda address=address: known_to(address) == 2)
+
+
+def known_to(address: str) -> int:
+    """Of how many Alertmanagers one knows, itself included."""
+    return len(json.loads(get(address, "/api/v2/status")[1])["cluster"]["peers"])
 
 
 def sent(one: Prometheus) -> float:
