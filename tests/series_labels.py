@@ -44,6 +44,7 @@ def of_metrics(metrics: Mapping[str, Metric]) -> dict[str, Labels]:
     A selector without a name selects `ANYTHING`.
     """
     found = dict.fromkeys(("up", "scrape_samples_scraped", "scrape_samples_post_metric_relabeling"), TARGET)
+    found["up"] |= {"server", "peer"}  # a server's, where servers watch each other
     found[ANYTHING] = TARGET | {VIOLATES}
     for metric in metrics.values():
         labels = ENTITY.get(metric.entity, TARGET) | set(metric.labels)

@@ -19,6 +19,7 @@ GROUND = {"source", "offsets", "units", "codes", "hostlist", "pattern", "secrecy
 NOUNS = {
     "artifact",
     "burn",
+    "capacity",
     "catalog",
     "diagnostics",
     "document",

@@ -631,8 +631,8 @@ def test_a_completion_script_knows_every_command_and_every_option(shell: str) ->
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        (["tocsin", ""], ["check", "build", "test", "explain", "completion", "--help", "--version"]),
-        (["tocsin", "c"], ["check", "completion"]),
+        (["tocsin", ""], ["check", "build", "test", "capacity", "explain", "completion", "--help", "--version"]),
+        (["tocsin", "c"], ["check", "capacity", "completion"]),
         (["tocsin", "--v"], ["--version"]),
         (["tocsin", "spec"], []),
         (["tocsin", "build", "--no"], ["--no-verify"]),

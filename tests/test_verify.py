@@ -100,7 +100,7 @@ def test_a_test_that_fails_is_told_at_its_signal(
 def test_a_broken_configuration_is_told_at_its_job(
     artifacts: tuple[Artifact, ...], promtool: Tool, newest: dict[str, Tool]
 ) -> None:
-    files = broken(artifacts, "prometheus/east/prometheus.yml", "job_name: serving", "job_nam: serving")
+    files = broken(artifacts, "prometheus/east/replica-a.yml", "job_name: serving", "job_nam: serving")
     diagnostic = told(files, judge(promtool), judge(newest["amtool"]), "VFY103")
     assert spec_line(diagnostic).startswith("serving:")
 

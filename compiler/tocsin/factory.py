@@ -132,6 +132,20 @@ class Tenant(NamedTuple):
     origin: Span
 
 
+class Servers(NamedTuple):
+    """How each cluster's load is spread. `shards` is None where it follows from `max_series`.
+
+    `levels` are the levels of federation above the clusters; `address` has `{server}` and `{cluster}` in it.
+    """
+
+    shards: int | None
+    max_series: Fraction | None
+    replicas: int
+    levels: tuple[str, ...]
+    address: str
+    origin: Span
+
+
 class Targets(NamedTuple):
     """The versions that the output must run on."""
 
@@ -162,6 +176,8 @@ class Factory(NamedTuple):
     clusters: dict[str, Cluster]
     interval: Duration
     on_violation: str
+    servers: Servers
+    other_series: dict[str, int]
     signals: dict[str, Signal]
     slos: dict[str, Slo]
     tenants: dict[str, Tenant]

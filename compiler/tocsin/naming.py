@@ -28,6 +28,7 @@ NVLINK_ERRORS = "gpu:nvlink_errors:max"
 NVLINK_CORRECTED = "gpu:nvlink_errors_corrected:rises15m"
 NVLINK_UNCORRECTED = "gpu:nvlink_errors_uncorrected:rises15m"
 PORT_CORRECTED = "port:fabric_errors_corrected:rises15m"
+TARGETS_UP = "job:up:sum"
 PORT_UNCORRECTED = "port:fabric_errors_uncorrected:rises15m"
 
 LABEL_VIOLATIONS = "node:label_violations:count"
@@ -36,7 +37,7 @@ SLO_OBJECTIVE = "slo:objective:ratio"
 SLO_PERIOD_RATIO = "slo:error_ratio:period"
 SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"
 
-WATCHDOG = "Watchdog"
+WATCHDOG, HEARTBEAT = "Watchdog", "heartbeat"
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from tocsin.capacity import Size
 from tocsin.catalog import Metric
 from tocsin.factory import Channel
 from tocsin.source import Span
@@ -14,13 +15,17 @@ NO_TIME = Duration(0)
 
 
 class Relabel(NamedTuple):
-    """One relabelling step; `source` labels joined by `;` are matched by `regex`. An empty `target` drops or keeps."""
+    """One relabelling step; `source` labels joined by `;` are matched by `regex`. An empty `target` drops or keeps.
+
+    With a `modulus` their hash goes to the target, modulo that.
+    """
 
     action: str = "replace"
     source: tuple[str, ...] = ()
     regex: str = ""
     target: str = ""
     replacement: str = "$1"
+    modulus: int = 0
 
 
 class Target(NamedTuple):
@@ -41,19 +46,29 @@ class Limits(NamedTuple):
 
 
 class ScrapeJob(NamedTuple):
-    """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself."""
+    """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself.
+
+    `select` leaves the targets that are this server's. With `matches` the targets are servers, which are asked for the
+    series of these names.
+    """
 
     name: str
     interval: Duration
     targets: tuple[Target, ...]
     targets_file: str
     relabel: tuple[Relabel, ...]
-    limits: Limits
     origin: Span
+    limits: Limits | None = None
+    select: tuple[Relabel, ...] = ()
+    matches: tuple[str, ...] = ()
 
 
 class Server(NamedTuple):
-    """One Prometheus: its file, its identity, its jobs and whom it tells. Paths are relative to the output folder."""
+    """One Prometheus: its file, its identity, its jobs and whom it tells. Paths are relative to the output folder.
+
+    `silent_labels` are those external labels that no alert carries, so that those of two servers are one. `size` is
+    what it is predicted to hold.
+    """
 
     path: str
     interval: Duration
@@ -62,6 +77,8 @@ class Server(NamedTuple):
     alertmanagers: tuple[str, ...]
     jobs: tuple[ScrapeJob, ...]
     origin: Span
+    silent_labels: tuple[str, ...]
+    size: Size
 
 
 class CounterFile(NamedTuple):
@@ -70,6 +87,27 @@ class CounterFile(NamedTuple):
     path: str
     metrics: tuple[Metric, ...]
     interval: Duration
+    origin: Span
+
+
+class Row(NamedTuple):
+    """What some part of the load comes to; `memory` and `disk` in bytes, `written` in bytes per second."""
+
+    names: tuple[str, ...]
+    size: Size
+    memory: int
+    disk: int
+    written: int
+
+
+class Sizes(NamedTuple):
+    """The load by job of each cluster, by owner, and by server; of two replicas one is counted."""
+
+    jobs: tuple[Row, ...]
+    owners: tuple[Row, ...]
+    servers: tuple[Row, ...]
+    total: Row
+    retention: Duration
     origin: Span
 
 
@@ -130,10 +168,14 @@ class RuleGroup(NamedTuple):
 
 
 class RuleFile(NamedTuple):
-    """One file of rules and the file of tests that proves every alert of it."""
+    """One file of rules and the file of tests that proves every alert of it.
+
+    The rules of a file that is `per_node` look at one node at a time: they hold on a shard, which has some nodes whole.
+    """
 
     name: str
     groups: tuple[RuleGroup, ...]
+    per_node: bool = False
 
     @property
     def path(self) -> str:
@@ -179,12 +221,21 @@ class RouteTest(NamedTuple):
     origin: Span
 
 
+class Member(NamedTuple):
+    """One Alertmanager of several that are one: its name as a file, and the flags by which it finds the others."""
+
+    name: str
+    flags: tuple[str, ...]
+    origin: Span
+
+
 class Notifications(NamedTuple):
     """Alertmanager's side."""
 
     root: Route
     receivers: tuple[Receiver, ...]
     tests: tuple[RouteTest, ...]
+    members: tuple[Member, ...]
 
 
 # --- dashboards -------------------------------------------------------------------------------------------------------
@@ -255,3 +306,4 @@ class Plan(NamedTuple):
     dashboards: tuple[Dashboard, ...]
     datasource_url: str
     counter_files: tuple[CounterFile, ...]
+    sizes: Sizes

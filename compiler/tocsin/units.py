@@ -134,3 +134,15 @@ def _magnitude(value: Fraction) -> int:
 def percent(value: Fraction) -> str:
     """A share as people read it: 199/200 is `99.5%`."""
     return f"{number(value * 100)}%"
+
+
+def amount(value: Fraction | int) -> str:
+    """A number as people read it: to three digits and with its prefix, so 98 000 is `98k` and 1 470 000 is `1.47M`."""
+    for prefix, size in reversed(_PREFIX.items()):
+        if abs(Fraction(value)) >= size:
+            return f"{number(_rounded(Fraction(value) / size))}{prefix}"
+    return number(_rounded(Fraction(value)))
+
+
+def _rounded(value: Fraction) -> Fraction:
+    return round(value, 2 - _magnitude(abs(value))) if value else value

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import ours, peers
+from . import nodes, ours, peers
 from .clock import RunError, Sample, Spread, Work, rounds_of
 from .growth import SIZES, Growth
 from .table import Bound, Row, all_kept, print_aligned, print_rows, show_progress
@@ -67,7 +67,8 @@ def comparisons(rounds: Rounds, specs: Path) -> list[Row]:
         compared("tocsin check: its imports", checked, rounds.check, times_slower, Bound("≤", 3)),
         *(against(peer, Bound("≥", 5)) for peer in peers.WHOLE),
         *(against(peer, None) for peer in peers.RULES_ONLY),
-        *grown(rounds.growth, specs),
+        *grown("SLO", SIZES, ours.compile_work, rounds.growth, specs),
+        *grown("node", nodes.NODES, nodes.nodes_work, rounds.growth, specs),
         compared("tocsin build: promtool on its output", built, rounds.build, times_slower, Bound("≤", 1.6)),
     ]
 
@@ -98,18 +99,26 @@ def compared(
     return Row(what, cost(pair[0], mine), cost(pair[1], others), Spread.of(map(ratio, mine, others)), bound)
 
 
-def grown(rounds: int, specs: Path) -> list[Row]:
-    """The rows about growth with the number of SLOs, of time and of peak memory; prints the figures of each size."""
+def grown(unit: str, sizes: Sequence[int], work: Callable[[int, Path], Work], rounds: int, specs: Path) -> list[Row]:
+    """The rows about growth with the number of SLOs or nodes, of time and of peak memory; prints each size's figures.
+
+    The largest takes less than a minute and less than a GiB.
+    """
     bound = Bound("≤", 1.1)
-    what = [f"{cost} ~ SLOs^k, to {SIZES[-1]:,}: k" for cost in ("time", "memory")]
+    what = [f"{cost} ~ {unit}s^k, to {sizes[-1]:,}: k" for cost in ("time", "memory")]
+    most = [(f"{sizes[-1]:,} {unit}s: seconds", Bound("≤", 60)), (f"{sizes[-1]:,} {unit}s: MiB", Bound("≤", 1024))]
     try:
-        growth = Growth(measured([ours.compile_work(size, specs) for size in SIZES], rounds))
+        growth = Growth(unit, sizes, measured([work(size, specs) for size in sizes], rounds))
     except RunError as failure:
-        return [Row(text, bound=bound, failure=str(failure)) for text in what]
+        limits = [*((text, bound) for text in what), *most]
+        return [Row(text, bound=limit, failure=str(failure)) for text, limit in limits]
     print_aligned(growth.lines())
     print()
     exponents = (growth.time_exponent(), growth.memory_exponent())
-    return [Row(text, ratio=ratio, bound=bound) for text, ratio in zip(what, exponents, strict=True)]
+    largest = [samples[-1] for samples in growth.rounds]
+    costs = (Spread.of(one.seconds for one in largest), Spread.of(one.peak / 2**20 for one in largest))
+    rows = [Row(text, ratio=ratio, bound=bound) for text, ratio in zip(what, exponents, strict=True)]
+    return rows + [Row(text, ratio=cost, bound=limit) for (text, limit), cost in zip(most, costs, strict=True)]
 
 
 def peers_alone(rounds: Rounds, specs: Path) -> int:

@@ -1,4 +1,4 @@
-"""How time and memory grow with the number of SLOs."""
+"""How time and memory grow with the number of SLOs, or of nodes."""
 
 import math
 import statistics
@@ -17,22 +17,25 @@ def exponent(sizes: Sequence[int], costs: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The samples of several rounds, each round with a sample for every one of `SIZES`, in that order."""
+    """The samples of several rounds, each round with a sample for every one of `sizes`, in that order."""
 
+    unit: str
+    sizes: Sequence[int]
     rounds: Sequence[Sequence[Sample]]
 
     def time_exponent(self) -> Spread:
         """The exponents of wall-clock time, one of each round."""
-        return Spread.of(exponent(SIZES, [sample.seconds for sample in samples]) for samples in self.rounds)
+        return Spread.of(exponent(self.sizes, [sample.seconds for sample in samples]) for samples in self.rounds)
 
     def memory_exponent(self) -> Spread:
         """The exponents of peak memory, one of each round."""
-        return Spread.of(exponent(SIZES, [sample.peak for sample in samples]) for samples in self.rounds)
+        return Spread.of(exponent(self.sizes, [sample.peak for sample in samples]) for samples in self.rounds)
 
     def lines(self) -> list[tuple[str, ...]]:
         """A heading and a line for each size, of medians: all and per SLO, of time, of peak memory and of rules."""
-        cells: list[tuple[str, ...]] = [("SLOs", "time", "per SLO", "peak memory", "per SLO", "rules", "per SLO")]
-        for position, size in enumerate(SIZES):
+        each = f"per {self.unit}"
+        cells: list[tuple[str, ...]] = [(f"{self.unit}s", "time", each, "peak memory", each, "rules", each)]
+        for position, size in enumerate(self.sizes):
             samples = [samples[position] for samples in self.rounds]
             seconds = statistics.median(sample.seconds for sample in samples)
             peak = statistics.median(sample.peak for sample in samples)

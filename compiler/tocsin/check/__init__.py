@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.check.capacity import check_capacity
 from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
+from tocsin.check.servers import check_servers
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
     from tocsin.factory import Factory
 
-CHECKS = (check_hosts, check_objectives, check_queries)
+CHECKS = (check_hosts, check_objectives, check_queries, check_servers, check_capacity)
 
 
 def check(factory: Factory, document: Document, log: Log) -> None:

@@ -28,7 +28,8 @@ def check_queries(factory: Factory, document: Document, log: Log) -> None:
             _check_difference(factory, slo, keys[0], document, log)
 
 
-def _metric(factory: Factory, selector: Selector) -> Metric:
+def metric_of(factory: Factory, selector: Selector) -> Metric:
+    """The metric that a selector asks for, by its own name or by one of a histogram's series."""
     name = selector.metric or ""
     stem = name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum")
     return factory.metrics.get(name) or factory.metrics[stem]
@@ -38,7 +39,7 @@ def _check_selector(factory: Factory, slo: Slo, key: str, document: Document, lo
     """Whether every matcher of a selector can match; what is wrong with the metric or a matcher is told."""
     path = ("slos", slo.id, "ratio", key)
     selector: Selector = getattr(slo, key)
-    metric = _metric(factory, selector)
+    metric = metric_of(factory, selector)
     if metric.type == "gauge":
         place = document.places.inside(path, selector.start, selector.start + len(metric.name))
         what = f"{metric.name} is a gauge ({metric.reading}): its rate means nothing"
@@ -80,7 +81,7 @@ def _can_match(matcher: Matcher, rule: Label) -> bool:
 
 def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
     by, slo = document.spec.slos[id_].by, factory.slos.get(id_)
-    metrics = [_metric(factory, selector) for selector in (slo.bad, slo.good, slo.total) if selector] if slo else []
+    metrics = [metric_of(factory, selector) for selector in (slo.bad, slo.good, slo.total) if selector] if slo else []
     have = [(metric, labels_of(metric)) for metric in metrics]
     for index, label in enumerate(by):
         if by.index(label) != index:

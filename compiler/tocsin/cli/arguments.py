@@ -40,6 +40,10 @@ AMTOOL."""
 _TEST = """\
 Compile a spec and run only its generated tests: every alert with promtool, every route with amtool. Writes nothing."""
 
+_CAPACITY = """\
+Predict what the servers of a spec will hold and take in - series, samples per second, memory, disk, remote write - by
+server, job and owner. Nothing is started and nothing is written."""
+
 _EXPLAIN = """\
 Say what the code of a message means, why it matters, and how to mend what it is about."""
 
@@ -68,6 +72,11 @@ def parser() -> argparse.ArgumentParser:
 
     test = _command(commands, "test", "run the generated tests of alerts and routes", _TEST)
     test.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+
+    capacity = _command(commands, "capacity", "predict series, samples, memory and disk", _CAPACITY)
+    capacity.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+    capacity.add_argument("--format", choices=("text", "json"), default="text", help="of the tables (default: text)")
+    capacity.add_argument("--retention", metavar="TIME", default="15d", help="how long samples are kept (default: 15d)")
 
     for command in (check, build, test):
         command.add_argument("--format", choices=FORMATS, default="text", help="how problems are told (default: text)")

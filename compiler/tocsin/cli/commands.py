@@ -86,6 +86,28 @@ def test(options: Namespace) -> int:
     return 0
 
 
+def capacity(options: Namespace) -> int:
+    """Print what the servers will hold and take in."""
+    from tocsin.units import Duration
+
+    try:
+        retention = Duration.parse(options.retention)
+    except ValueError:
+        raise WrongCallError(f"{options.retention} is not a time; write it as 30d") from None
+    run = _Run(options.spec)
+    compiled = run.proven(())
+    if compiled is None or options.format == "text":
+        run.tell(options.format)
+    if compiled is None:
+        return 1
+    from tocsin.emit.capacity import as_json, markdown
+    from tocsin.lower.sizes import sizes
+
+    plan, shown = compiled.plan, as_json if options.format == "json" else markdown
+    say(sys.stdout, shown(plan.factory, sizes(compiled.factory, plan.servers, retention)))
+    return 0
+
+
 def explain(options: Namespace) -> int:
     """Print what a code means."""
     from tocsin.codes import catalogue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.emit.alertmanager import alertmanager
+from tocsin.emit.capacity import capacity
 from tocsin.emit.dcgm import counters
 from tocsin.emit.grafana import grafana
 from tocsin.emit.manifest import manifest
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tocsin.artifact import Artifact
     from tocsin.plan import Plan
 
-EMITTERS = (alertmanager, counters, grafana, prometheus, rules, ruletests)
+EMITTERS = (alertmanager, capacity, counters, grafana, prometheus, rules, ruletests)
 
 
 def emit(plan: Plan) -> tuple[Artifact, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.artifact import Artifact
 from tocsin.emit.text import Lines, flow, scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.artifact import Artifact
     from tocsin.factory import Channel
     from tocsin.plan import Notifications, Plan, Route
 
@@ -29,9 +29,12 @@ _TEXTS = {
 
 
 def alertmanager(plan: Plan) -> Iterator[Artifact]:
-    """The configuration, and what `amtool config routes test` must answer."""
+    """The configuration, what `amtool config routes test` must answer, and each server's flags, one a line."""
     yield _configuration(plan.notifications)
     yield _route_tests(plan.notifications)
+    for member in plan.notifications.members:
+        text = "".join(f"{flag}\n" for flag in member.flags)
+        yield Artifact(f"alertmanager/flags/{member.name}.args", text, ((1, member.origin),))
 
 
 def _configuration(notifications: Notifications) -> Artifact:

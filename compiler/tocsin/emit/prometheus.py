@@ -20,11 +20,11 @@ _UP = "../../"  # from prometheus/<cluster>/ to the factory's folder
 
 def prometheus(plan: Plan) -> Iterator[Artifact]:
     """One configuration a server, one target file a discovered job."""
+    found = {}  # shards and replicas read the same files
     for server in plan.servers:
         yield _configuration(server)
-        for job in server.jobs:
-            if job.targets_file:
-                yield _targets(job)
+        found.update({job.targets_file: job for job in server.jobs if job.targets_file})
+    yield from map(_targets, found.values())
 
 
 def _configuration(server: Server) -> Artifact:
@@ -34,13 +34,11 @@ def _configuration(server: Server) -> Artifact:
     lines.add(f"  scrape_interval: {server.interval}")
     lines.add(f"  evaluation_interval: {server.interval}")
     lines.mapping("  ", "external_labels", dict(server.external_labels))
-    lines.add("rule_files:")
-    for path in server.rule_files:
-        lines.add(f"- {scalar(_UP + path)}")
-    lines.add("alerting:")
-    lines.add("  alertmanagers:")
-    lines.add("  - static_configs:")
-    lines.add(f"    - targets: {flow(server.alertmanagers)}")
+    if server.rule_files:
+        lines.add("rule_files:")
+        for path in server.rule_files:
+            lines.add(f"- {scalar(_UP + path)}")
+        _alerting(lines, server)
     lines.add("scrape_configs:")
     for job in server.jobs:
         lines.at(job.origin)
@@ -48,15 +46,31 @@ def _configuration(server: Server) -> Artifact:
     return lines.artifact(server.path)
 
 
+def _alerting(lines: Lines, server: Server) -> None:
+    lines.add("alerting:")
+    if server.silent_labels:
+        lines.add("  alert_relabel_configs:")
+        lines.add(f"  - {{regex: {scalar('|'.join(server.silent_labels))}, action: labeldrop}}")
+    lines.add("  alertmanagers:")
+    lines.add("  - static_configs:")
+    lines.add(f"    - targets: {flow(server.alertmanagers)}")
+
+
 def _job(lines: Lines, job: ScrapeJob) -> None:
     lines.add(f"- job_name: {scalar(job.name)}")
     lines.add(f"  scrape_interval: {job.interval}")
     lines.add(f"  scrape_timeout: {min(job.interval, _TIMEOUT)}")
-    lines.add(f"  sample_limit: {job.limits.samples}")
-    lines.add(f"  target_limit: {job.limits.targets}")
-    lines.add(f"  label_limit: {job.limits.labels}")
-    lines.add(f"  label_name_length_limit: {job.limits.name_length}")
-    lines.add(f"  label_value_length_limit: {job.limits.value_length}")
+    if job.limits:
+        lines.add(f"  sample_limit: {job.limits.samples}")
+        lines.add(f"  target_limit: {job.limits.targets}")
+        lines.add(f"  label_limit: {job.limits.labels}")
+        lines.add(f"  label_name_length_limit: {job.limits.name_length}")
+        lines.add(f"  label_value_length_limit: {job.limits.value_length}")
+    if job.matches:
+        lines.add("  honor_labels: true")
+        lines.add("  metrics_path: /federate")
+        lines.add("  params:")
+        lines.add(f"    match[]: {flow(job.matches)}")
     if job.targets_file:
         lines.add("  file_sd_configs:")
         lines.add(f"  - files: {flow([_UP + job.targets_file])}")
@@ -65,19 +79,24 @@ def _job(lines: Lines, job: ScrapeJob) -> None:
         for target in job.targets:
             lines.add(f"  - targets: {flow([target.address])}")
             lines.mapping("    ", "labels", dict(target.labels))
-    lines.add("  metric_relabel_configs:")
-    for step in job.relabel:
-        lines.add(f"  - {{{', '.join(_relabel(step))}}}")
+    for key, steps in (("relabel_configs", job.select), ("metric_relabel_configs", job.relabel)):
+        if steps:
+            lines.add(f"  {key}:")
+            for step in steps:
+                lines.add(f"  - {{{', '.join(_relabel(step))}}}")
 
 
 def _relabel(step: Relabel) -> Iterable[str]:
     if step.source:
         yield f"source_labels: {flow(step.source)}"
-    yield f"regex: {scalar(step.regex)}"
+    if step.regex:
+        yield f"regex: {scalar(step.regex)}"
     if step.target:
         yield f"target_label: {scalar(step.target)}"
     if step.target and step.replacement != "$1":  # Prometheus' default
         yield f"replacement: {scalar(step.replacement)}"
+    if step.modulus:
+        yield f"modulus: {step.modulus}"
     if step.action != "replace":
         yield f"action: {step.action}"
 

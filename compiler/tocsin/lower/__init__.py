@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.lower.above import above
 from tocsin.lower.collection import collection
 from tocsin.lower.dashboards import operations
 from tocsin.lower.fabric import errors
@@ -11,10 +12,13 @@ from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
 from tocsin.lower.nvlink import nvlink
 from tocsin.lower.objectives import objective
+from tocsin.lower.peers import peers
 from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
 from tocsin.lower.routing import notifications
-from tocsin.lower.scraping import counter_files, server
+from tocsin.lower.scraping import counter_files
+from tocsin.lower.servers import cluster_servers, upper_servers
+from tocsin.lower.sizes import sizes
 from tocsin.lower.throttling import throttling
 from tocsin.lower.traffic import hbm, pcie
 from tocsin.lower.watchdog import watchdog
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tocsin.factory import Factory
-    from tocsin.plan import RuleGroup
+    from tocsin.plan import RuleGroup, Server
 
 # The rule groups of each layer's file. A group is left out where the factory does not collect its signal.
 LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
@@ -39,23 +43,26 @@ def lower(factory: Factory) -> Plan:
     """Everything that will be written for a factory."""
     shared = [_layer_file(factory, layer) for layer in LAYERS]
     shared += [watchdog(factory), *(objective(factory, slo) for slo in factory.slos.values())]
-    rules = [file for file in shared if file.groups]
-    servers, own = [], []
+    shared = [file for file in shared if file.groups]
+    rules = list(shared)
+    servers: list[Server] = []
     for cluster in factory.clusters.values():
-        own.append(collection(factory, cluster))
-        paths = sorted(file.path for file in (*rules, own[-1]))
-        servers.append(server(factory, cluster, tuple(paths)))
+        own = [collection(factory, cluster), *above(factory, cluster), *peers(factory, cluster)]
+        servers += cluster_servers(factory, cluster, [*shared, *own])
+        rules += own
+    servers += upper_servers(factory, rules)
     return Plan(
         factory=factory.name,
         servers=tuple(servers),
-        rules=(*rules, *own),
+        rules=tuple(rules),
         notifications=notifications(factory),
         dashboards=(operations(factory),),
         datasource_url=factory.datasource_url,
         counter_files=counter_files(factory),
+        sizes=sizes(factory, servers),
     )
 
 
 def _layer_file(factory: Factory, layer: str) -> RuleFile:
     groups = (group(factory) for group in LAYERS[layer])
-    return RuleFile(layer, tuple(group for group in groups if group is not None))
+    return RuleFile(layer, tuple(group for group in groups if group is not None), per_node=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin import naming
+from tocsin import capacity, naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.proofs import fires, series, shared, silent
 from tocsin.lower.violations import counted, violation_test, watched
-from tocsin.plan import RuleFile, RuleGroup
+from tocsin.plan import Record, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.factory import Cluster, Factory, Signal
-    from tocsin.plan import Alert, Record, RuleTest
+    from tocsin.plan import Alert, RuleTest
 
 _NODE = naming.by(naming.NODE)
 
@@ -29,17 +29,23 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
     """Exporters that are down, all of them or one, and mandatory signals that are missing where boards report."""
     name = f"collection-{cluster.name}"
     down = {job: _down(factory, job, factory.signals[id_]) for job, (id_, _) in EXPORTER_SIGNALS.items()}
-    blind = {
-        job: _all_down(factory, cluster, job, factory.signals[id_], severity)
-        for job, (id_, severity) in EXPORTER_SIGNALS.items()
-    }
-    exporters = (alert for job in EXPORTER_SIGNALS for alert in (down[job], blind[job]))
-    missing, proofs = missing_signals(factory, cluster)
     broken = watched(factory, cluster, _signals(factory, cluster))
-    alerts = (*exporters, *missing, *(alert for two in broken.values() for alert in two))
-    rules: tuple[Record | Alert, ...] = (counted(factory, cluster), *alerts)
+    violations: tuple[Record | Alert, ...] = (
+        counted(factory, cluster),
+        *(alert for two in broken.values() for alert in two),
+    )
+    if (capacity.shards(factory, cluster) or 1) > 1:
+        # One node at a time; whether all are silent is seen by the server above, which reads how many answer.
+        answers = Record(naming.TARGETS_UP, "sum by (cluster, job) (up)", {}, cluster.origin)
+        missing, proofs = missing_signals(factory, cluster, EXPORTER_SIGNALS)
+        tests = (_exporter_test(name, cluster, down, {}), *proofs, violation_test(factory, cluster, broken))
+        rules: tuple[Record | Alert, ...] = (answers, *down.values(), *missing, *violations)
+        return RuleFile(name, (RuleGroup(name, rules, tests),), per_node=True)
+    blind = {job: all_down(factory, job, f'up{{cluster={quote(cluster.name)}, job="{job}"}}') for job in down}
+    exporters = (alert for job in EXPORTER_SIGNALS for alert in (down[job], blind[job]))
+    missing, proofs = missing_signals(factory, cluster, (*EXPORTER_SIGNALS, *(job.name for job in cluster.jobs)))
     tests = (_exporter_test(name, cluster, down, blind), *proofs, violation_test(factory, cluster, broken))
-    return RuleFile(name, (RuleGroup(name, rules, tests),))
+    return RuleFile(name, (RuleGroup(name, (*exporters, *missing, *violations), tests),))
 
 
 def _signals(factory: Factory, cluster: Cluster) -> dict[str, Signal]:
@@ -68,12 +74,13 @@ def _down(factory: Factory, job: str, signal: Signal) -> Alert:
     )
 
 
-def _all_down(factory: Factory, cluster: Cluster, job: str, signal: Signal, severity: str) -> Alert:
-    targets = f'up{{cluster={quote(cluster.name)}, job="{job}"}}'
+def all_down(factory: Factory, job: str, targets: str) -> Alert:
+    """No target of an exporter answers; `targets` selects the series that say which do."""
+    signal, severity = EXPORTER_SIGNALS[job]
     return signal_alert(
         factory,
         f"{naming.titled(job)}ExportersAllDown",
-        signal,
+        factory.signals[signal],
         severity,
         expr=f"sum by (cluster, job) ({targets}) == 0\nor absent({targets})",
         hold=Duration.of(minutes=5),
@@ -101,8 +108,9 @@ def _exporter_test(group: str, cluster: Cluster, down: Mapping[str, Alert], blin
             fires(down[job], 16, places["dies"]),
             fires(down[job], 29, places["dies"], places["stammers"]),
             fires(down[job], 40, *places.values()),
-            *(silent(blind[job], minute) for minute in (29, 34)),
-            *(fires(blind[job], minute, everywhere) for minute in (35, 49, 51, 60)),
         ]
+        if job in blind:
+            checks += [silent(blind[job], minute) for minute in (29, 34)]
+            checks += [fires(blind[job], minute, everywhere) for minute in (35, 49, 51, 60)]
     story = "one exporter dies, then all, then no target is left"
     return shared(group, story, down["dcgm"].origin, inputs, *checks)

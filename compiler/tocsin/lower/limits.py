@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from tocsin import capacity
 from tocsin.plan import Limits
 
 if TYPE_CHECKING:
-    from tocsin.factory import Cluster, Factory
+    from collections.abc import Iterable
 
-# A scrape that exceeds its limit fails as a whole, so half as much again as is expected is allowed.
-HEADROOM_OVER_2 = 3
-# The pages of these do not depend on the spec: node_exporter shows about 2,000 samples on a host of 200 threads, and an
-# application what its framework shows.
+    from tocsin.factory import Cluster, Factory
+    from tocsin.plan import ScrapeJob
+
+# An application shows what its framework does, beside its signals; `collection.other_series` says it better.
 USUAL_SAMPLES = 10_000
 # A board's series come once for each job that is mapped to it: for a moment to one that ends and one that begins.
 JOBS_AT_ONCE = 2
@@ -21,20 +23,32 @@ JOBS_AT_ONCE = 2
 MAX_LABELS, MAX_NAME, MAX_VALUE = 30, 1024, 2048
 
 
-def limits(factory: Factory, cluster: Cluster, job: str, targets: int) -> Limits:
-    """The limits of a job with so many targets."""
-    samples = _boards(factory, cluster) if job == "dcgm" else USUAL_SAMPLES
+def limited(factory: Factory, cluster: Cluster, jobs: Iterable[ScrapeJob]) -> list[ScrapeJob]:
+    """The jobs of a cluster, each with its limits."""
+    targets: Counter[str] = Counter()
+    series: dict[str, Counter[tuple[str, ...]]] = {}
+    for part in capacity.parts(factory, cluster):
+        series.setdefault(part.job, Counter())[part.hosts] += part.series
+        targets[part.job] += len(part.hosts) if part.counted else 0
+    return [
+        job._replace(limits=_limits(factory, job.name, max(series[job.name].values()), targets[job.name]))
+        for job in jobs
+    ]
+
+
+def _limits(factory: Factory, job: str, series: int, targets: int) -> Limits:
+    """The limits of a job with so many targets, the largest of which shows so many series."""
+    samples = series * (JOBS_AT_ONCE if job == "dcgm" else 1)
+    if job not in factory.other_series:
+        samples = max(samples, USUAL_SAMPLES)
     return Limits(_rounded(samples), _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)
 
 
-def _boards(factory: Factory, cluster: Cluster) -> int:
-    """The samples of one dcgm-exporter: one of each field and board, and one more XID, which names its code as well."""
-    fields = sum(metric.exporter == "dcgm" for metric in factory.metrics.values())
-    return (fields + 1) * JOBS_AT_ONCE * max(group.gpus for group in cluster.groups)
-
-
 def _rounded(expected: int) -> int:
-    """Half as much again, at least ten more, in two significant digits: not every change of the plan changes it."""
-    least = max(-(-expected * HEADROOM_OVER_2 // 2), expected + 10)
+    """Half as much again, at least ten more, in two significant digits: not every change of the plan changes it.
+
+    A scrape that exceeds its limit fails as a whole: the limit is for what has gone wrong, not for growth.
+    """
+    least = max(-(-expected * 3 // 2), expected + 10)
     step = 10 ** max(len(str(least)) - 2, 0)
     return int(-(-least // step) * step)

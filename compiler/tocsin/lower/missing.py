@@ -13,7 +13,7 @@ from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from tocsin.catalog import Metric
     from tocsin.factory import Cluster, Factory, Signal
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _NODE, _GPU = naming.by(naming.NODE), naming.by(naming.GPU)
 
 
-def missing_signals(factory: Factory, cluster: Cluster) -> tuple[list[Alert], list[RuleTest]]:
-    """An alert for each mandatory signal and each job of a cluster that has to show it, with their tests."""
-    metrics = _mandatory(factory, "dcgm")
+def missing_signals(factory: Factory, cluster: Cluster, jobs: Collection[str]) -> tuple[list[Alert], list[RuleTest]]:
+    """An alert for each mandatory signal and each of some jobs of a cluster that has to show it, with their tests."""
+    metrics = _mandatory(factory, "dcgm") if "dcgm" in jobs else {}
     alerts = {id_: _on_boards(factory, factory.signals[id_], names) for id_, names in metrics.items()}
     tests = [_board_test(f"collection-{cluster.name}", cluster, alerts, metrics)] if alerts else []
-    targets = [_at_targets(factory, cluster, *job) for job in _jobs(factory, cluster)]
+    targets = [_at_targets(factory, cluster, *job) for job in _jobs(factory, cluster) if job[0] in jobs]
     return [*alerts.values(), *(alert for alert, _ in targets)], [*tests, *(test for _, test in targets)]
 
 

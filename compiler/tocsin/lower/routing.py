@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.plan import NO_TIME, Notifications, Receiver, Route, RouteTest
+from tocsin.plan import NO_TIME, Member, Notifications, Receiver, Route, RouteTest
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory, Owner
 
+_CLUSTER_PORT = 9094  # Alertmanager's default
 HEARTBEAT, DASHBOARDS = "heartbeat", "dashboards-only"
 
 # By where the fault is, so that eight dead boards of a node are one page.
@@ -36,7 +37,21 @@ def notifications(factory: Factory) -> Notifications:
         *(Receiver(_page(owner), owner.page, owner.origin) for owner in owners),
         *(Receiver(_ticket(owner), owner.ticket, owner.origin) for owner in owners),
     )
-    return Notifications(root, receivers, _tests(factory))
+    return Notifications(root, receivers, _tests(factory), _members(factory))
+
+
+def _members(factory: Factory) -> tuple[Member, ...]:
+    """Every Alertmanager with its peers, each at a port of its own; one that is alone looks for none."""
+    addresses = factory.alerting.alertmanagers
+    hosts = [address.rpartition(":")[0] for address in addresses]
+    peers = [f"{host}:{_CLUSTER_PORT + hosts[:index].count(host)}" for index, host in enumerate(hosts)]
+    members = []
+    for index, (host, me) in enumerate(zip(hosts, peers, strict=True)):
+        others = tuple(f"--cluster.peer={peer}" for peer in peers if peer != me)
+        listen = f"--cluster.listen-address=0.0.0.0:{me.rpartition(':')[2]}" if others else "--cluster.listen-address="
+        name = host if hosts.count(host) == 1 else f"{host}-{hosts[:index].count(host)}"
+        members.append(Member(name, (listen, *others), factory.alerting.origin))
+    return tuple(members)
 
 
 def _page(owner: Owner) -> str:

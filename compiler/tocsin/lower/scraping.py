@@ -1,4 +1,4 @@
-"""Collection: one Prometheus a cluster, its jobs, its targets, and the names that every label has after ingest."""
+"""Collection: the jobs of a cluster, their targets, and the names that every label has after ingest."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin import pattern
 from tocsin.catalog import EXPORTERS
 from tocsin.lower.enforcement import enforced
-from tocsin.lower.limits import limits
-from tocsin.plan import CounterFile, Relabel, ScrapeJob, Server, Target
+from tocsin.plan import CounterFile, Relabel, ScrapeJob, Target
 
 if TYPE_CHECKING:
     from tocsin.factory import Cluster, Factory, Tenant
@@ -31,19 +30,14 @@ _DROPPED = ("exported_.*", "err_msg", "DCGM_FI_DRIVER_VERSION", "DCGM_FI_SYSTEM_
 _JOB_IDS = ("hpc_job", "jobid", "slurm_job_id", "slurmjobid")
 
 
-def server(factory: Factory, cluster: Cluster, rule_files: tuple[str, ...]) -> Server:
-    """The Prometheus of a cluster."""
-    jobs = [_exporter_job(factory, cluster, exporter) for exporter in EXPORTERS]
-    jobs += [_application_job(factory, cluster, index) for index in range(len(cluster.jobs))]
-    return Server(
-        path=f"prometheus/{cluster.name}/prometheus.yml",
-        interval=factory.interval,
-        external_labels=(("cluster", cluster.name), ("region", cluster.region)),
-        rule_files=rule_files,
-        alertmanagers=factory.alerting.alertmanagers,
-        jobs=tuple(jobs),
-        origin=cluster.origin,
-    )
+def node_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
+    """The exporters that run on every node."""
+    return [_exporter_job(factory, cluster, exporter) for exporter in EXPORTERS]
+
+
+def application_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
+    """The applications' own endpoints."""
+    return [_application_job(factory, cluster, index) for index in range(len(cluster.jobs))]
 
 
 def counter_files(factory: Factory) -> tuple[CounterFile, ...]:
@@ -69,7 +63,6 @@ def _exporter_job(factory: Factory, cluster: Cluster, exporter: str) -> ScrapeJo
         targets,
         _targets_file(cluster, exporter),
         (*canonical, *enforced(factory, exporter)),
-        limits(factory, cluster, exporter, len(targets)),
         cluster.origin,
     )
 
@@ -88,7 +81,6 @@ def _application_job(factory: Factory, cluster: Cluster, index: int) -> ScrapeJo
         targets,
         _targets_file(cluster, job.name),
         (*steps, *enforced(factory, job.name)),
-        limits(factory, cluster, job.name, len(targets)),
         job.origin,
     )
 

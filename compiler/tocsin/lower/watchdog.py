@@ -19,7 +19,7 @@ def watchdog(factory: Factory) -> RuleFile:
         name=naming.WATCHDOG,
         expr="vector(1)",
         hold=NO_TIME,
-        labels={"severity": "info", "owner": owner, "layer": "runtime", "signal": "heartbeat"},
+        labels={"severity": "info", "owner": owner, "layer": "runtime", "signal": naming.HEARTBEAT},
         annotations={
             "summary": "Alerting is alive",
             "description": "This alert always fires. Its absence is the alarm, raised by the heartbeat's receiver.",

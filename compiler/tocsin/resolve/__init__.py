@@ -8,6 +8,7 @@ from tocsin.factory import Alerting, Factory
 from tocsin.resolve.clusters import resolve_clusters
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
+from tocsin.resolve.servers import resolve_other_series, resolve_servers
 from tocsin.resolve.signals import resolve_signals
 from tocsin.resolve.slos import resolve_slos
 from tocsin.resolve.targets import resolve_targets
@@ -37,6 +38,8 @@ def resolve(document: Document, log: Log) -> Factory:
         clusters=clusters,
         interval=spec.collection.intervals.default,
         on_violation=spec.collection.on_violation,
+        servers=resolve_servers(document, log),
+        other_series=resolve_other_series(document, log),
         signals=signals,
         slos=resolve_slos(document, owners, signals, log),
         tenants=tenants,

@@ -2,7 +2,10 @@
 
 from typing import Literal
 
-from tocsin.spec.scalars import Interval, Section
+from pydantic import Field
+
+from tocsin.spec.scalars import Amount, Interval, Name, Section
+from tocsin.spec.servers import Budget, Servers
 from tocsin.units import Duration as Length
 
 
@@ -15,7 +18,13 @@ class Intervals(Section):
 
 
 class Collection(Section):
-    """How the signals are collected."""
+    """How the signals are collected.
+
+    `other_series` says of a job how many series each of its targets has beside those that tocsin knows.
+    """
 
     intervals: Intervals = Intervals.model_construct()
     on_violation: Literal["quarantine", "drop"] = "quarantine"
+    servers: Servers = Servers.model_construct()
+    budget: Budget = Budget.model_construct()
+    other_series: dict[Name, Amount] = Field(default={})

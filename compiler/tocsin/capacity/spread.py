@@ -1,0 +1,118 @@
+"""Over how many servers a cluster's load goes, which they are, and how large each is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import md5
+from math import ceil
+from typing import TYPE_CHECKING
+
+from tocsin.capacity.load import META_SERIES, NOTHING, RECORDED, Part, Size, of, of_objective, size_of, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tocsin.factory import Cluster, Factory
+    from tocsin.units import Duration
+
+PEERS = "prometheus_peers"  # the job of servers that watch each other; `_` keeps it apart from jobs of the spec
+SINGLE, ABOVE = "prometheus", "cluster"  # a cluster's only server, and the one above its shards
+REPLICAS = "ab"
+
+
+def parts(factory: Factory, cluster: Cluster) -> Iterator[Part]:
+    """Everything of a cluster that makes series, its servers included, where these watch each other."""
+    yield from watched(factory, cluster)
+    servers = peers(factory, cluster)
+    if len(servers) > 1:
+        fallback, every = factory.alerting.fallback, factory.interval
+        yield Part(cluster.name, PEERS, fallback, every, tuple(servers), META_SERIES, counted=True, spread=False)
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(md5(text.encode(), usedforsecurity=False).digest()[8:], "big")
+
+
+def shard_of(node: str, shards: int) -> int:
+    """The shard of a node as Prometheus' `hashmod` finds it: the last eight bytes of the name's MD5, modulo the shards.
+
+    Found by running promtool 2.42 and 3.5, in whose source it stands (model/relabel).
+    """
+    return _hash(node) % shards
+
+
+def shards(factory: Factory, cluster: Cluster) -> int | None:
+    """The number of a cluster's shards; None where no number of them keeps `max_series`."""
+    wanted = factory.servers
+    if wanted.max_series is None:
+        return wanted.shards or 1
+    all_ = list(watched(factory, cluster))
+    if of(all_).series + META_SERIES * wanted.replicas <= wanted.max_series:
+        return 1
+    nodes = {host for group in cluster.groups for host in group.hosts}
+    least = ceil(of(part for part in all_ if part.spread).series / wanted.max_series) if wanted.max_series else 65
+    for count in range(max(2, least), min(len(nodes), 64) + 1):
+        if all(size.series <= wanted.max_series for size in _spread(all_, count)):
+            return count
+    return None
+
+
+def _spread(all_: Iterable[Part], count: int) -> list[Size]:
+    sizes = [NOTHING] * count
+    for part in all_:
+        if part.spread:
+            for shard, number in enumerate(_on_shards(part.hosts, count)):
+                sizes[shard] += size_of(part, number)
+    return sizes
+
+
+@lru_cache(maxsize=1024)
+def _on_shards(nodes: tuple[str, ...], count: int) -> tuple[int, ...]:
+    """How many of the nodes are on each shard."""
+    found = Counter(shard_of(node, count) for node in nodes)
+    return tuple(found[shard] for shard in range(count))
+
+
+def peers(factory: Factory, cluster: Cluster) -> dict[str, str]:
+    """Every server of a cluster, each replica by its own name, and the name that it shares with the other one."""
+    count = shards(factory, cluster) or 1
+    names = [SINGLE] if count == 1 else [*(f"shard-{index}" for index in range(count)), ABOVE]
+    if factory.servers.replicas == 1:
+        return dict(zip(names, names, strict=True))
+    return {named(name, replica): name for name in names for replica in REPLICAS}
+
+
+def named(server: str, replica: str) -> str:
+    """The name of a server's replica; its own where there is but one."""
+    if not replica:
+        return server
+    return f"replica-{replica}" if server == SINGLE else f"{server}-replica-{replica}"
+
+
+def servers(factory: Factory, cluster: Cluster) -> tuple[Size, ...]:
+    """The sizes of a cluster's servers: of its only one; or of every shard and, last, of the one above them."""
+    count, all_ = shards(factory, cluster) or 1, list(parts(factory, cluster))
+    if count == 1:
+        return (of(all_),)
+    # What the server above reads of each shard: two series a node, and of each exporter how many targets answer.
+    read = _read(factory, [cluster], count, count * len(cluster.ports), factory.interval)
+    return (*_spread(all_, count), of(part for part in all_ if not part.spread) + read)
+
+
+def federated(factory: Factory, clusters: Sequence[Cluster], below: int, interval: Duration) -> Size:
+    """The size of a server that reads what was recorded of some clusters from so many servers."""
+    objectives = sum(of_objective(factory, cluster, slo) for cluster in clusters for slo in factory.slos.values())
+    counts = [(shards(factory, cluster) or 1, len(cluster.ports)) for cluster in clusters]
+    answers = sum(count * exporters for count, exporters in counts if count > 1)
+    return _read(factory, clusters, below, objectives + answers, interval)
+
+
+def _read(factory: Factory, clusters: Sequence[Cluster], below: int, others: int, interval: Duration) -> Size:
+    at_node = sum(
+        count for signal, entity, count in RECORDED.values() if entity == "node" and signal in factory.signals
+    )
+    nodes = sum(len(group.hosts) for cluster in clusters for group in cluster.groups)
+    series = at_node * nodes + others + META_SERIES * below
+    return Size(below, series, Fraction(series) / interval.seconds)

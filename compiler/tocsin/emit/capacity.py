@@ -1,0 +1,91 @@
+"""The sizes as people and programs read them: tables in Markdown, and JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tocsin.artifact import Artifact
+from tocsin.units import amount, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tocsin.plan import Plan, Row, Sizes
+
+PATH = "docs/capacity.md"
+_COLUMNS = ("targets", "series", "samples/s", "memory", "disk", "remote write")
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def capacity(plan: Plan) -> Iterator[Artifact]:
+    """One page of tables."""
+    yield Artifact(PATH, markdown(plan.factory, plan.sizes), ((1, plan.sizes.origin),))
+
+
+def markdown(factory: str, sizes: Sizes) -> str:
+    """The page; its tables line up, so that it is read as text too."""
+    tables = (
+        ("By server", ("server",), sizes.servers),
+        ("By job", ("cluster", "job"), (*sizes.jobs, sizes.total._replace(names=("all", "")))),
+        ("By owner", ("owner",), sizes.owners),
+    )
+    head = (
+        f"# {factory}: capacity\n\n"
+        "Predicted for a sound fleet at work; a server's replicas are listed each, in the other tables counted once.\n"
+        f"Disk is for {sizes.retention}. Remote write is per second, if all of it is written on.\n"
+    )
+    return head + "".join(f"\n## {title}\n\n{_table(names, rows)}" for title, names, rows in tables)
+
+
+def as_json(factory: str, sizes: Sizes) -> str:
+    """The same for programs: whole numbers, bytes and seconds."""
+    said = {
+        "factory": factory,
+        "retention_seconds": int(sizes.retention.seconds),
+        "servers": [{"server": row.names[0], **_plain(row)} for row in sizes.servers],
+        "jobs": [{"cluster": row.names[0], "job": row.names[1], **_plain(row)} for row in sizes.jobs],
+        "owners": [{"owner": row.names[0], **_plain(row)} for row in sizes.owners],
+        "total": _plain(sizes.total),
+    }
+    return json.dumps(said, indent=1) + "\n"
+
+
+def _plain(row: Row) -> dict[str, float]:
+    return {
+        "targets": row.size.targets,
+        "series": row.size.series,
+        "samples_per_second": float(row.size.samples),
+        "memory_bytes": row.memory,
+        "disk_bytes": row.disk,
+        "remote_write_bytes_per_second": row.written,
+    }
+
+
+def _table(names: Sequence[str], rows: Sequence[Row]) -> str:
+    cells = [(*names, *_COLUMNS), *(_cells(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    ruler = ["-" * width if index < len(names) else "-" * (width - 1) + ":" for index, width in enumerate(widths)]
+    lines = [_line(cells[0], widths, len(names)), f"| {' | '.join(ruler)} |"]
+    lines += [_line(row, widths, len(names)) for row in cells[1:]]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], names: int) -> str:
+    padded = [
+        cell.ljust(width) if index < names else cell.rjust(width)
+        for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return f"| {' | '.join(padded)} |"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    targets, series, samples = row.size
+    counts = (number(targets), f"{series:,}", amount(samples), _bytes(row.memory), _bytes(row.disk))
+    return (*row.names, *counts, f"{_bytes(row.written)}/s")
+
+
+def _bytes(count: int) -> str:
+    """Bytes as people read them: three digits and a unit."""
+    power = min(max(count.bit_length() - 1, 0) // 10, len(_BINARY) - 1)
+    return f"{float(count) / 1024**power:.3g} {_BINARY[power]}"

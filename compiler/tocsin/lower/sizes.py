@@ -1,0 +1,50 @@
+"""Sizes: what the factory's servers will hold and take in, by job, by owner and by server."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from tocsin import capacity
+from tocsin.plan import Row, Sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tocsin.capacity import Size
+    from tocsin.factory import Factory
+    from tocsin.plan import Server
+    from tocsin.units import Duration
+
+
+def sizes(factory: Factory, servers: Sequence[Server], retention: Duration = capacity.RETENTION) -> Sizes:
+    """The tables, each by its names; jobs count what is recorded as if it were one."""
+    jobs: dict[tuple[str, ...], Size] = defaultdict(lambda: capacity.NOTHING)
+    owners: dict[tuple[str, ...], Size] = defaultdict(lambda: capacity.NOTHING)
+    for cluster in factory.clusters.values():
+        for part in capacity.parts(factory, cluster):
+            size = capacity.of([part])
+            jobs[part.cluster, part.job] += size
+            owners[(part.owner,)] += size
+    total = sum(jobs.values(), capacity.NOTHING)
+    return Sizes(
+        jobs=_rows(jobs, retention),
+        owners=_rows(owners, retention),
+        servers=tuple(_server(server, retention) for server in servers),
+        total=_row(("all",), total, retention),
+        retention=retention,
+        origin=factory.servers.origin,
+    )
+
+
+def _server(server: Server, retention: Duration) -> Row:
+    row = _row((server.path,), server.size, retention)
+    return row._replace(disk=max(row.disk, capacity.LEAST_LOG))
+
+
+def _rows(found: Mapping[tuple[str, ...], Size], retention: Duration) -> tuple[Row, ...]:
+    return tuple(_row(names, size, retention) for names, size in sorted(found.items()))
+
+
+def _row(names: tuple[str, ...], size: Size, retention: Duration) -> Row:
+    return Row(names, size, capacity.memory(size), capacity.disk(size, retention), capacity.written(size))

@@ -1,0 +1,113 @@
+"""The prediction meets reality: forty hosts of eight GPUs, scraped by a real Prometheus with the generated files."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import http.client
+import json
+import re
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fleet.deadline import until
+from fleet.fleet import Fleet, usual
+from fleet.listener import Listener
+from fleet.program import free_address, running
+from fleet.spec import spec
+from tocsin import capacity
+from tocsin.diagnostics import Log
+from tocsin.pipeline import compile_spec
+from tocsin.write import write
+from toolbox import best
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tocsin.pipeline import Compiled
+
+pytestmark = pytest.mark.xdist_group("servers")
+
+NODES, GPUS, ADAPTERS = 40, 8, ["mlx5_0", "mlx5_1"]
+SECONDS = 12  # for which is counted what comes in
+
+
+def compiled(fleet: Fleet, folder: Path) -> Compiled:
+    """The fleet's spec, which says what its pages show beside the catalogue, compiled and written."""
+    said = json.loads(spec(fleet, {"prometheus": "3.5", "alertmanager": "0.33"}, "127.0.0.1:1", "127.0.0.1:1", "2s"))
+    for group in said["clusters"]["east"]["nodes"].values():
+        group["fabric_devices"] = ADAPTERS
+    said["collection"]["other_series"] = {"node": 2, "trainer": 1}
+    path, log = folder / "spec.yaml", Log()
+    path.write_text(json.dumps(said), encoding="utf-8")
+    result = compile_spec(str(path), log, {})
+    assert result is not None, log.sorted()
+    write(result.artifacts, folder / "out")
+    return result
+
+
+def meters(address: str) -> dict[str, float]:
+    """Prometheus' numbers about itself, those of a name added up."""
+    with contextlib.closing(http.client.HTTPConnection(address, timeout=30)) as connection:
+        connection.request("GET", "/metrics")
+        body = connection.getresponse().read().decode()
+    found: dict[str, float] = {}
+    for name, value in re.findall(r"^([a-z_]+)(?:\{.*\})? (\S+)$", body, re.MULTILINE):
+        found[name] = found.get(name, 0) + float(value)
+    return found
+
+
+def has(address: str, name: str, least: float) -> bool:
+    try:
+        return meters(address).get(name, 0) >= least
+    except OSError:
+        return False
+
+
+def test_prediction_and_reality_agree(tmp_path: Path) -> None:
+    """Series within 2 %, samples per second within 5 %; no more bytes are written on than predicted, and not half."""
+    tool = best("prometheus")
+    if tool is None:
+        pytest.skip("prometheus not found: run `make tools`")
+    with contextlib.ExitStack() as stack:
+        try:
+            fleet = stack.enter_context(Fleet(usual(NODES, GPUS)))
+        except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                pytest.skip("this system has no loopback addresses beside 127.0.0.1")
+            raise
+        result = compiled(fleet, tmp_path)
+        for node in fleet.nodes.values():
+            node.collect((tmp_path / "out/exporters/dcgm" / f"east-h100x{GPUS}.csv").read_text("utf-8"))
+        taken: list[int] = []
+        sink = Listener(("127.0.0.1", 0), lambda _path, body: taken.append(len(body)) or "")  # type: ignore[func-returns-value]
+        stack.callback(sink.stop)
+        config = tmp_path / "out/prometheus/east/prometheus.yml"
+        receiver = f"remote_write:\n- url: http://127.0.0.1:{sink.address[1]}/api/v1/write\n"
+        config.write_text(config.read_text("utf-8") + receiver, encoding="utf-8")
+        address = free_address()
+        command = [str(tool.path), f"--config.file={config}", f"--storage.tsdb.path={tmp_path}/data"]
+        program = stack.enter_context(running("prometheus", [*command, f"--web.listen-address={address}"], tmp_path))
+
+        (predicted,) = (server.size for server in result.plan.servers)
+        least = 0.9 * predicted.series
+        until("its series", partial(has, address, "prometheus_tsdb_head_series", least), also=program.tail)
+        time.sleep(4)  # two intervals: the last chains of rules have their values
+        before, started, bytes_before = meters(address), time.monotonic(), sum(taken)
+        time.sleep(SECONDS)
+        after, took = meters(address), time.monotonic() - started
+        written = sum(taken) - bytes_before
+
+    def grown(name: str) -> float:
+        return after[name] - before[name]
+
+    series, samples = after["prometheus_tsdb_head_series"], grown("prometheus_tsdb_head_samples_appended_total") / took
+    each = written / grown("prometheus_remote_storage_samples_total")
+    print(f"series {series:.0f}, predicted {predicted.series}; samples/s {samples:.0f}, predicted {predicted.samples}")
+    print(f"bytes a sample on the wire {each:.1f}, planned {capacity.WIRE}")
+    assert abs(series / predicted.series - 1) <= 0.02
+    assert abs(samples / float(predicted.samples) - 1) <= 0.05
+    assert capacity.WIRE / 2 < each <= capacity.WIRE
