@@ -31,16 +31,12 @@ def parts(factory: Factory, cluster: Cluster) -> Iterator[Part]:
         yield Part(cluster.name, PEERS, fallback, every, tuple(servers), META_SERIES, counted=True, spread=False)
 
 
-def _hash(text: str) -> int:
-    return int.from_bytes(md5(text.encode(), usedforsecurity=False).digest()[8:], "big")
-
-
 def shard_of(node: str, shards: int) -> int:
     """The shard of a node as Prometheus' `hashmod` finds it: the last eight bytes of the name's MD5, modulo the shards.
 
     Found by running promtool 2.42 and 3.5, in whose source it stands (model/relabel).
     """
-    return _hash(node) % shards
+    return int.from_bytes(md5(node.encode(), usedforsecurity=False).digest()[8:], "big") % shards
 
 
 def shards(factory: Factory, cluster: Cluster) -> int | None:

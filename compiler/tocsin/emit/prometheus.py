@@ -89,7 +89,7 @@ def _job(lines: Lines, job: ScrapeJob) -> None:
 def _relabel(step: Relabel) -> Iterable[str]:
     if step.source:
         yield f"source_labels: {flow(step.source)}"
-    if step.regex:
+    if not step.modulus:  # an empty expression matches nothing but the empty text, the default one everything
         yield f"regex: {scalar(step.regex)}"
     if step.target:
         yield f"target_label: {scalar(step.target)}"

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tocsin.plan import RuleFile
     from tocsin.source import Span
 
-FEDERATED = "federate"  # the job of a server that reads others; `_` keeps it apart from jobs of the spec
-_SHARD_JOB, _EDGE_JOB, _REGION_JOB = (f"{FEDERATED}_{below}" for below in ("shards", "clusters", "regions"))
+# The jobs of servers that read others; `_` keeps them apart from jobs of the spec.
+_SHARD_JOB, _EDGE_JOB, _REGION_JOB = "federate_shards", "federate_clusters", "federate_regions"
 _HASH = "__tmp_hash"
 # What is worth reading from afar: a few series a node, an SLO and a job, not one of each board and port.
 _LEVELS = ("job:", "node:", "slo:")
