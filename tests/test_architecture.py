@@ -21,6 +21,7 @@ NOUNS = {
     "burn",
     "catalog",
     "diagnostics",
+    "discovery",
     "document",
     "examples",
     "factory",

@@ -30,8 +30,18 @@ class Target(NamedTuple):
     labels: tuple[tuple[str, str], ...]
 
 
+class Discovery(NamedTuple):
+    """Who tells a job's targets: `kind` is kubernetes, consul, dns or http, `settings` are Prometheus' own fields."""
+
+    kind: str
+    settings: dict[str, object]
+
+
 class ScrapeJob(NamedTuple):
-    """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself."""
+    """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself.
+
+    Where there is a `discovery` the targets are its own, and `target_relabel` makes them what ours would be.
+    """
 
     name: str
     interval: Duration
@@ -39,6 +49,13 @@ class ScrapeJob(NamedTuple):
     targets_file: str
     relabel: tuple[Relabel, ...]
     origin: Span
+    discovery: Discovery | None = None
+    target_relabel: tuple[Relabel, ...] = ()
+
+    @property
+    def timeout(self) -> Duration:
+        """How long a scrape may take: Prometheus' default, but it refuses a timeout above the interval."""
+        return min(self.interval, Duration.of(seconds=10))
 
 
 class Server(NamedTuple):

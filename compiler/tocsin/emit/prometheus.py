@@ -6,15 +6,14 @@ import json
 from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
+from tocsin.emit.discovery import discovery
 from tocsin.emit.text import Lines, flow, scalar
-from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tocsin.plan import Plan, Relabel, ScrapeJob, Server, Target
 
-_TIMEOUT = Duration.of(seconds=10)  # Prometheus' default; it refuses a timeout above the interval
 _UP = "../../"  # from prometheus/<cluster>/ to the factory's folder
 
 
@@ -51,8 +50,10 @@ def _configuration(server: Server) -> Artifact:
 def _job(lines: Lines, job: ScrapeJob) -> None:
     lines.add(f"- job_name: {scalar(job.name)}")
     lines.add(f"  scrape_interval: {job.interval}")
-    lines.add(f"  scrape_timeout: {min(job.interval, _TIMEOUT)}")
-    if job.targets_file:
+    lines.add(f"  scrape_timeout: {job.timeout}")
+    if job.discovery:
+        discovery(lines, job.discovery)
+    elif job.targets_file:
         lines.add("  file_sd_configs:")
         lines.add(f"  - files: {flow([_UP + job.targets_file])}")
     else:
@@ -60,8 +61,15 @@ def _job(lines: Lines, job: ScrapeJob) -> None:
         for target in job.targets:
             lines.add(f"  - targets: {flow([target.address])}")
             lines.mapping("    ", "labels", dict(target.labels))
-    lines.add("  metric_relabel_configs:")
-    for step in job.relabel:
+    _steps(lines, "relabel_configs", job.target_relabel)
+    _steps(lines, "metric_relabel_configs", job.relabel)
+
+
+def _steps(lines: Lines, key: str, steps: Iterable[Relabel]) -> None:
+    """Relabelling, one step a line; nothing where there is none."""
+    for index, step in enumerate(steps):
+        if index == 0:
+            lines.add(f"  {key}:")
         lines.add(f"  - {{{', '.join(_relabel(step))}}}")
 
 

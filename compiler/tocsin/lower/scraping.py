@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import pattern
 from tocsin.catalog import EXPORTERS
+from tocsin.lower.discovery import discovered, in_namespaces
 from tocsin.plan import CounterFile, Relabel, ScrapeJob, Server, Target
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def server(factory: Factory, cluster: Cluster, rule_files: tuple[str, ...]) -> S
     """The Prometheus of a cluster."""
     jobs = [_exporter_job(factory, cluster, exporter) for exporter in EXPORTERS]
     jobs += [_application_job(factory, cluster, index) for index in range(len(cluster.jobs))]
+    jobs = [discovered(factory, cluster, job) for job in jobs]
     return Server(
         path=f"prometheus/{cluster.name}/prometheus.yml",
         interval=factory.interval,
@@ -61,6 +63,8 @@ def _exporter_job(factory: Factory, cluster: Cluster, exporter: str) -> ScrapeJo
         for host in group.hosts
     )
     relabel = _canonical(_RENAMED) if exporter == "dcgm" else (Relabel("labeldrop", regex="exported_.*"),)
+    if exporter == "dcgm" and cluster.discovery == "kubernetes":  # whose pod works on the board
+        relabel += tuple(in_namespaces(("namespace",), tuple(factory.tenants.values())))
     return ScrapeJob(exporter, factory.interval, targets, _targets_file(cluster, exporter), relabel, cluster.origin)
 
 
@@ -70,7 +74,9 @@ def _application_job(factory: Factory, cluster: Cluster, index: int) -> ScrapeJo
     targets = tuple(
         Target(f"{host}:{job.port}", (("cluster", cluster.name), ("node", host), *tenant)) for host in job.hosts
     )
-    steps = [_tenant(tenant) for tenant in factory.tenants.values()] if not job.tenant else []
+    steps = (
+        [_tenant(cluster, tenant) for tenant in factory.tenants.values() if tenant.accounts] if not job.tenant else []
+    )
     steps += _canonical({**dict.fromkeys(_JOB_IDS, "job_id"), "account": ""})
     return ScrapeJob(job.name, job.interval, targets, _targets_file(cluster, job.name), tuple(steps), job.origin)
 
@@ -87,6 +93,8 @@ def _canonical(renamed: dict[str, str]) -> tuple[Relabel, ...]:
     return (*copies, Relabel("labeldrop", regex="|".join((*dropped, *_HOST_NAMES, *_DROPPED))))
 
 
-def _tenant(tenant: Tenant) -> Relabel:
+def _tenant(cluster: Cluster, tenant: Tenant) -> Relabel:
     accounts = "|".join(pattern.literal(account) for account in sorted(tenant.accounts))
+    if cluster.discovery == "kubernetes":  # where the namespace has told already, a pod's own word is not asked for
+        return Relabel(source=("tenant", "account"), regex=f";(?:{accounts})", target="tenant", replacement=tenant.name)
     return Relabel(source=("account",), regex=accounts, target="tenant", replacement=tenant.name)
