@@ -127,11 +127,17 @@ def _check_addresses(cluster: Cluster, source: Dns, document: Document, log: Log
 def _check_tenants(factory: Factory, document: Document, log: Log) -> None:
     """Namespaces need a cluster that has some, a label that names tenants needs tenants."""
     pods = {c.name: c.source for c in factory.clusters.values() if isinstance(c.source, Kubernetes)}
+    asked = {namespace for source in pods.values() for namespace in source.namespaces}
+    asks_all = any(not source.namespaces for source in pods.values()) or document.is_broken("clusters")
     for tenant in factory.tenants.values():
-        if tenant.namespaces and not pods and not document.is_broken("clusters"):
-            place = document.places.key("tenants", tenant.name, "namespaces")
-            hint = "only `discovery: {kubernetes: ...}` knows namespaces: name the tenant's `accounts`"
-            log.error("DSC105", f"the namespaces of '{tenant.name}' are in no cluster of this factory", place, hint)
+        for index, namespace in enumerate(tenant.namespaces):
+            if not asks_all and namespace not in asked:
+                place = document.places.value("tenants", tenant.name, "namespaces", index)
+                hint = "add it to the `namespaces` of the cluster that has it"
+                if not pods:
+                    hint = "only `discovery: {kubernetes: ...}` knows namespaces: name the tenant's `accounts`"
+                what = f"no cluster of this factory looks for targets in the namespace '{namespace}'"
+                log.error("DSC105", what, place, hint)
     for name, source in pods.items():
         if source.tenant_label and not factory.tenants and not document.is_broken("tenants"):
             place = document.places.key("clusters", name, "discovery", "kubernetes", "tenant_label")
