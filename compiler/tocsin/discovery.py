@@ -3,6 +3,7 @@
 The first field of each kind says, for every exporter and job by name, where its targets are found.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 
@@ -53,6 +54,11 @@ class Http(NamedTuple):
 
 
 Source = Kubernetes | Consul | Dns | Http
+
+
+def jobs(source: Source) -> Collection[str]:
+    """The exporters and jobs that a source tells the targets of."""
+    return source[0]
 
 
 def own_port(source: Source | None) -> bool:

@@ -53,7 +53,7 @@ class ScrapeJob(NamedTuple):
     target_relabel: tuple[Relabel, ...] = ()
 
     @property
-    def timeout(self) -> Duration:
+    def scrape_timeout(self) -> Duration:
         """How long a scrape may take: Prometheus' default, but it refuses a timeout above the interval."""
         return min(self.interval, Duration.of(seconds=10))
 

@@ -50,7 +50,7 @@ def _configuration(server: Server) -> Artifact:
 def _job(lines: Lines, job: ScrapeJob) -> None:
     lines.add(f"- job_name: {scalar(job.name)}")
     lines.add(f"  scrape_interval: {job.interval}")
-    lines.add(f"  scrape_timeout: {job.timeout}")
+    lines.add(f"  scrape_timeout: {job.scrape_timeout}")
     if job.discovery:
         discovery(lines, job.discovery)
     elif job.targets_file:

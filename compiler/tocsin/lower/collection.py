@@ -8,6 +8,7 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.undiscovered import undiscovered
 from tocsin.plan import RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -33,9 +34,12 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
         for job, (id_, severity) in EXPORTER_SIGNALS.items()
     }
     exporters = (alert for job in EXPORTER_SIGNALS for alert in (down[job], blind[job]))
+    untold, stories = undiscovered(
+        factory, cluster, {job: factory.signals[id_] for job, (id_, _) in EXPORTER_SIGNALS.items()}
+    )
     missing, proofs = missing_signals(factory, cluster)
-    tests = (_exporter_test(name, cluster, down, blind), *proofs)
-    return RuleFile(name, (RuleGroup(name, (*exporters, *missing), tests),))
+    tests = (_exporter_test(name, cluster, down, blind), *stories, *proofs)
+    return RuleFile(name, (RuleGroup(name, (*exporters, *untold, *missing), tests),))
 
 
 def _down(factory: Factory, job: str, signal: Signal) -> Alert:

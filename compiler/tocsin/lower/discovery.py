@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import pattern
-from tocsin.discovery import Consul, Dns, Http, Kubernetes, own_port
+from tocsin.discovery import Consul, Dns, Http, Kubernetes, jobs, own_port
 from tocsin.lower.pace import slower
 from tocsin.plan import Discovery, Relabel
 
@@ -34,9 +34,9 @@ class _Wanted(NamedTuple):
 
 
 def discovered(factory: Factory, cluster: Cluster, job: ScrapeJob) -> ScrapeJob:
-    """The job as its cluster's source serves it; unchanged where the targets are the spec's own hosts."""
+    """The job as its cluster's source serves it; unchanged where the source has no place for it."""
     source = cluster.source
-    if source is None:
+    if source is None or job.name not in jobs(source):
         return job
     own = next((one for one in cluster.jobs if one.name == job.name), None)
     port = (own.port if own else cluster.ports[job.name]) if own_port(source) else 0
@@ -161,7 +161,7 @@ def _http(source: Http, wanted: _Wanted) -> tuple[Discovery, list[Relabel]]:
         "__scheme__": "http",
         "__metrics_path__": "/metrics",
         "__scrape_interval__": str(job.interval),
-        "__scrape_timeout__": str(job.timeout),
+        "__scrape_timeout__": str(job.scrape_timeout),
     }
     return Discovery("http", settings), [
         Relabel("labelkeep", regex="__address__|node"),
