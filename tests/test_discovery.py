@@ -18,6 +18,7 @@ from tocsin.artifact import Artifact
 from tocsin.diagnostics import Log
 from tocsin.lower.pace import slower
 from tocsin.pattern import matches
+from tocsin.pipeline import compile_spec
 from tocsin.source import Span
 from tocsin.units import Duration
 from tocsin.verify import Tool as Judge
@@ -230,6 +231,77 @@ def test_a_list_says_where_a_target_is_and_on_which_node_and_nothing_else(promto
     plain = {**TRAINER, **at("10.3.0.1:8000"), "cluster": "lists"}
     seen = [relabelled(promtool, tmp_path, "lists", "trainer", [target])[0] for target in targets]
     assert seen == [{**plain, "node": node} for node in ("10.3.0.1", "gpu-31", "gpu-31")]
+
+
+# --- what people write into a source ----------------------------------------------------------------------------------
+
+SAID = """
+pods.kubernetes.api_server pods.kubernetes.token_file pods.kubernetes.ca_file pods.kubernetes.tenant_label
+pods.kubernetes.namespaces.4 pods.kubernetes.pods.dcgm.app services.consul.server services.consul.scheme
+services.consul.datacenter services.consul.token_file services.consul.services.dcgm records.dns.domain
+records.dns.type records.dns.names.dcgm lists.http.token_file lists.http.urls.dcgm
+""".split()
+WORDS = (
+    "a",
+    "null",
+    "1e3",
+    "a: b",
+    "a, b",
+    "a]",
+    "}",
+    "$1",
+    "${HOME}",
+    "a|b",
+    ".*",
+    "a\nb: c",
+    '"',
+    "'",
+    "#",
+    "\\",
+    "é",
+    "",
+)
+
+
+@pytest.mark.parametrize("place", SAID)
+def test_what_is_written_is_a_text_or_refused(place: str) -> None:
+    """No word opens a key, a list or an expression of its own: the files differ in that text and in nothing else."""
+    cluster, *path = place.split(".")
+    usual = written(cluster, path, None)
+    assert usual
+    taken = 0
+    for word in WORDS:
+        found = written(cluster, path, word)
+        if found is not None:
+            taken += 1
+            assert shape(found) == shape(usual), word
+            assert word in json.dumps(found) or word == "SRV", word
+    assert taken < len(WORDS) / 2
+
+
+def written(cluster: str, path: list[str], word: str | None) -> Any:
+    """The configuration of a cluster with a word at a place of its discovery; None where it is refused."""
+    spec = yaml.safe_load((GOLDEN / "discovered/spec.yaml").read_text("utf-8"))
+    node = spec["clusters"][cluster]["discovery"]
+    *above, last = (int(step) if step.isdigit() else step for step in path)
+    for step in above:
+        node = node[step]
+    if word is not None:
+        node[last] = word
+    log = Log()
+    result = compile_spec("-", log, {}, json.dumps(spec).encode())
+    assert (result is None) == log.failed
+    if result is None:
+        return None
+    (text,) = [one.text for one in result.artifacts if one.path == f"prometheus/{cluster}/prometheus.yml"]
+    return yaml.safe_load(text)
+
+
+def shape(value: Any) -> Any:
+    """A configuration without its texts."""
+    if isinstance(value, dict):
+        return {key: shape(item) for key, item in value.items()}
+    return [shape(item) for item in value] if isinstance(value, list) else type(value).__name__
 
 
 # --- what a judge cannot read -----------------------------------------------------------------------------------------

@@ -40,7 +40,8 @@ class Discovery(NamedTuple):
 class ScrapeJob(NamedTuple):
     """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself.
 
-    Where there is a `discovery` the targets are its own, and `target_relabel` makes them what ours would be.
+    Where there is a `discovery` it tells the targets, and `target_relabel` makes them what ours would be; `targets` are
+    those that the spec expects, as far as it knows, and stand nowhere.
     """
 
     name: str

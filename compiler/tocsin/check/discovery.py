@@ -64,7 +64,7 @@ def _check_places(cluster: Cluster, document: Document, log: Log) -> None:
 def _check_jobs(cluster: Cluster, document: Document, log: Log) -> None:
     """Hosts and ports are written where they have an effect, and only there."""
     needed = {"hosts": cluster.source is None, "port": own_port(cluster.source)}
-    for path, must in _ports(cluster, document):
+    for path, must in _keys(cluster, document):
         key = str(path[-1])
         is_written = document.places.node(*path) is not None
         if is_written and not needed[key]:
@@ -76,7 +76,7 @@ def _check_jobs(cluster: Cluster, document: Document, log: Log) -> None:
             log.error("DSC102", what, document.places.key(*path[:-1]), hint)
 
 
-def _ports(cluster: Cluster, document: Document) -> Iterator[tuple[Path, bool]]:
+def _keys(cluster: Cluster, document: Document) -> Iterator[tuple[Path, bool]]:
     """The paths of every key about hosts and ports, and whether it has no default."""
     for job in cluster.jobs:
         yield ("clusters", cluster.name, "jobs", job.name, "hosts"), True

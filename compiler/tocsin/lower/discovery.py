@@ -54,7 +54,7 @@ def discovered(factory: Factory, cluster: Cluster, job: ScrapeJob) -> ScrapeJob:
             told, steps = _http(source, wanted)
     fixed = {"cluster": cluster.name, **({"tenant": tenant} if tenant else {})}
     steps += [Relabel(target=label, replacement=value) for label, value in fixed.items()]
-    return job._replace(targets=(), discovery=told, target_relabel=tuple(steps))
+    return job._replace(discovery=told, target_relabel=tuple(steps))
 
 
 def _access(access: Access) -> dict[str, object]:

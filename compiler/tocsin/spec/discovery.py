@@ -24,8 +24,10 @@ class Empty(Section):
 
 
 class Kubernetes(Section):
-    """Pods: an exporter's by their labels, an application's by their labels and the annotation `prometheus.io/scrape`.
+    """Pods by their labels. Those of an application must say `prometheus.io/scrape: "true"` in their annotations.
 
+    They may say `prometheus.io/port`, else it is the job's `port`, and `prometheus.io/scrape-interval`: whole seconds
+    or minutes, from the interval of the job's workload to 2m. What is neither is not taken.
     Without `api_server` and `kubeconfig_file` Prometheus runs in the cluster and asks as its own service account.
     `tenant_label` is the pod label whose value names a tenant.
     """
