@@ -14,15 +14,9 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from tocsin.artifact import Artifact
-from tocsin.diagnostics import Log
 from tocsin.lower.pace import slower
 from tocsin.pattern import matches
-from tocsin.pipeline import compile_spec
-from tocsin.source import Span
 from tocsin.units import Duration
-from tocsin.verify import Tool as Judge
-from tocsin.verify.promtool import judge_configurations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,17 +174,43 @@ def test_no_pace_is_slower_than_the_slowest() -> None:
 # --- Consul, DNS, HTTP ------------------------------------------------------------------------------------------------
 
 
-def test_a_service_of_consul_is_on_the_node_that_consul_says(promtool: Tool, tmp_path: Path) -> None:
-    odd = {
-        "__meta_consul_tags": ",cluster=other,",
-        "__meta_consul_service_metadata_cluster": "other",
-        "__meta_consul_metadata_node": "other",
-        "__meta_consul_dc": "other",
-        "__meta_consul_health": "critical",
+# What the Consul discovery of Prometheus 2.53.3, built from its source, made of a catalogue's answer: a service on the
+# address of its node and one with its own, tags and metadata that claim to be of another cluster and node.
+_OF_BOTH = {
+    "__meta_consul_dc": "eu-1",
+    "__meta_consul_health": "passing",
+    "__meta_consul_metadata_cluster": "other",
+    "__meta_consul_namespace": "",
+    "__meta_consul_partition": "",
+    "__meta_consul_service": "dcgm-exporter",
+    "__meta_consul_service_metadata_node": "other",
+    "__meta_consul_service_port": "9400",
+    "__meta_consul_tags": ",cluster=other,",
+}
+CATALOGUE = [
+    {
+        **_OF_BOTH,
+        "__address__": address,
+        "__meta_consul_address": of_node,
+        "__meta_consul_node": node,
+        "__meta_consul_service_address": of_service,
+        "__meta_consul_service_id": f"dcgm-exporter-{node}",
+        "__meta_consul_tagged_address_lan": of_node,
     }
-    service = {"__address__": "10.2.0.1:8000", "__meta_consul_node": "gpu-11", **odd}
-    seen = relabelled(promtool, tmp_path, "services", "trainer", [service])
-    assert seen == [{**TRAINER, **at("10.2.0.1:8000"), "cluster": "services", "node": "gpu-11", "tenant": "vision"}]
+    for address, of_node, of_service, node in (
+        ("10.2.0.1:9400", "10.2.0.1", "", "gpu-11"),
+        ("10.9.9.9:9400", "10.2.0.2", "10.9.9.9", "gpu-12"),
+    )
+]
+
+
+def test_a_service_of_consul_is_on_the_node_that_consul_says(promtool: Tool, tmp_path: Path) -> None:
+    plain = {**TRAINER, "cluster": "services", "tenant": "vision"}
+    seen = relabelled(promtool, tmp_path, "services", "trainer", CATALOGUE)
+    assert seen == [
+        {**plain, **at("10.2.0.1:9400"), "node": "gpu-11"},
+        {**plain, **at("10.9.9.9:9400"), "node": "gpu-12"},
+    ]
 
 
 def test_the_name_of_a_host_without_its_domain_is_the_node(promtool: Tool, tmp_path: Path) -> None:
@@ -231,115 +251,3 @@ def test_a_list_says_where_a_target_is_and_on_which_node_and_nothing_else(promto
     plain = {**TRAINER, **at("10.3.0.1:8000"), "cluster": "lists"}
     seen = [relabelled(promtool, tmp_path, "lists", "trainer", [target])[0] for target in targets]
     assert seen == [{**plain, "node": node} for node in ("10.3.0.1", "gpu-31", "gpu-31")]
-
-
-# --- what people write into a source ----------------------------------------------------------------------------------
-
-SAID = """
-pods.kubernetes.api_server pods.kubernetes.token_file pods.kubernetes.ca_file pods.kubernetes.tenant_label
-pods.kubernetes.namespaces.4 pods.kubernetes.pods.dcgm.app services.consul.server services.consul.scheme
-services.consul.datacenter services.consul.token_file services.consul.services.dcgm records.dns.domain
-records.dns.type records.dns.names.dcgm lists.http.token_file lists.http.urls.dcgm
-""".split()
-WORDS = (
-    "a",
-    "null",
-    "1e3",
-    "a: b",
-    "a, b",
-    "a]",
-    "}",
-    "$1",
-    "${HOME}",
-    "a|b",
-    ".*",
-    "a\nb: c",
-    '"',
-    "'",
-    "#",
-    "\\",
-    "é",
-    "",
-)
-
-
-@pytest.mark.parametrize("place", SAID)
-def test_what_is_written_is_a_text_or_refused(place: str) -> None:
-    """No word opens a key, a list or an expression of its own: the files differ in that text and in nothing else."""
-    cluster, *path = place.split(".")
-    usual = written(cluster, path, None)
-    assert usual
-    taken = 0
-    for word in WORDS:
-        found = written(cluster, path, word)
-        if found is not None:
-            taken += 1
-            assert shape(found) == shape(usual), word
-            assert word in json.dumps(found) or word == "SRV", word
-    assert taken < len(WORDS) / 2
-
-
-def written(cluster: str, path: list[str], word: str | None) -> Any:
-    """The configuration of a cluster with a word at a place of its discovery; None where it is refused."""
-    spec = yaml.safe_load((GOLDEN / "discovered/spec.yaml").read_text("utf-8"))
-    node = spec["clusters"][cluster]["discovery"]
-    *above, last = (int(step) if step.isdigit() else step for step in path)
-    for step in above:
-        node = node[step]
-    if word is not None:
-        node[last] = word
-    log = Log()
-    result = compile_spec("-", log, {}, json.dumps(spec).encode())
-    assert (result is None) == log.failed
-    if result is None:
-        return None
-    (text,) = [one.text for one in result.artifacts if one.path == f"prometheus/{cluster}/prometheus.yml"]
-    return yaml.safe_load(text)
-
-
-def shape(value: Any) -> Any:
-    """A configuration without its texts."""
-    if isinstance(value, dict):
-        return {key: shape(item) for key, item in value.items()}
-    return [shape(item) for item in value] if isinstance(value, list) else type(value).__name__
-
-
-# --- what a judge cannot read -----------------------------------------------------------------------------------------
-
-CONFIGURATION = """scrape_configs:
-- job_name: a
-  consul_sd_configs:
-  - server: consul:8500
-    services: [a]
-  relabel_configs:
-  - {regex: "", target_label: cluster, replacement: east}
-- job_name: b
-  scrape_interval: 5x
-"""
-OLD_PROMTOOL = """#!/bin/sh
-# It knows no Consul, and no interval of 5x.
-file=$(for last; do :; done; echo "$last")
-grep -n consul_sd_configs "$file" > /dev/null && {
-  echo "  line 3: field consul_sd_configs not found in type config.ScrapeConfig"; exit 1
-}
-grep -n relabel_configs "$file" > /dev/null || exit 0
-number=$(grep -n 5x "$file" | cut -d: -f1)
-echo "  line $number: not a valid duration string: 5x"; exit 1
-"""
-
-
-def test_a_judge_without_a_kind_of_discovery_judges_the_rest(tmp_path: Path) -> None:
-    """What it cannot read is told as a doubt, what is wrong beside it as a mistake, both at their lines."""
-    judge = tmp_path / "promtool"
-    judge.write_text(OLD_PROMTOOL, "utf-8")
-    judge.chmod(0o755)
-    path = "prometheus/east/prometheus.yml"
-    (tmp_path / path).parent.mkdir(parents=True)
-    (tmp_path / path).write_text(CONFIGURATION, "utf-8")
-    lines = tuple((number, Span("spec.yaml", number, 1, number, 2)) for number in range(1, 10))
-    log = Log()
-    judge_configurations(
-        Judge("promtool", str(judge), "2.42.0"), {path: Artifact(path, CONFIGURATION, lines)}, tmp_path, log
-    )
-    said = [(one.code, one.severity.value, one.span.line) for one in log.sorted()]
-    assert said == [("VFY108", "warning", 3), ("VFY103", "error", 9)]
