@@ -22,6 +22,7 @@ NOUNS = {
     "capacity",
     "catalog",
     "diagnostics",
+    "discovery",
     "document",
     "examples",
     "factory",

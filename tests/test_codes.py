@@ -24,6 +24,7 @@ ELSEWHERE = {
     "VFY105": "only a build asks amtool about routes",
     "VFY106": "only a build holds dashboards against Grafana's schema",
     "VFY107": "only a build reads the counters files",
+    "VFY108": "only a build can meet such a promtool: test_discovery_written",
     "YML110": "it takes a file of more than 16 MiB: test_messages.test_a_file_that_is_too_large_is_refused",
 }
 

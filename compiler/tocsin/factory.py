@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from tocsin.catalog import GpuModel, Metric
+from tocsin.discovery import Source
 from tocsin.pattern import matches
 from tocsin.promql import Selector
 from tocsin.source import Span
@@ -76,7 +77,7 @@ class NodeGroup(NamedTuple):
 
 
 class Job(NamedTuple):
-    """An application's endpoints, scraped every `interval`."""
+    """An application's endpoints, scraped every `interval`; no hosts and port 0 where the discovery tells them."""
 
     name: str
     workload: str
@@ -88,11 +89,15 @@ class Job(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """A cluster and everything in it that is scraped; `ports` by exporter."""
+    """A cluster and everything in it that is scraped; `ports` by exporter.
+
+    `discovery` is static, file or the kind of `source`, which is None where the targets are the spec's own hosts.
+    """
 
     name: str
     region: str
     discovery: str
+    source: Source | None
     ports: dict[str, int]
     groups: tuple[NodeGroup, ...]
     jobs: tuple[Job, ...]
@@ -125,10 +130,11 @@ class Slo(NamedTuple):
 
 
 class Tenant(NamedTuple):
-    """A tenant and its accounts at the scheduler."""
+    """A tenant, its accounts at the scheduler, and its namespaces of Kubernetes."""
 
     name: str
     accounts: tuple[str, ...]
+    namespaces: tuple[str, ...]
     origin: Span
 
 

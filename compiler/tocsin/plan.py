@@ -45,11 +45,19 @@ class Limits(NamedTuple):
     value_length: int
 
 
+class Discovery(NamedTuple):
+    """Who tells a job's targets: `kind` is kubernetes, consul, dns or http, `settings` are Prometheus' own fields."""
+
+    kind: str
+    settings: dict[str, object]
+
+
 class ScrapeJob(NamedTuple):
     """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself.
 
-    `select` leaves the targets that are this server's. With `matches` the targets are servers, which are asked for the
-    series of these names.
+    Where there is a `discovery` it tells the targets, and `target_relabel` makes them what ours would be; `targets` are
+    those that the spec expects, as far as it knows, and stand nowhere. `select` leaves the targets that are this
+    server's. With `matches` the targets are servers, which are asked for the series of these names.
     """
 
     name: str
@@ -59,8 +67,15 @@ class ScrapeJob(NamedTuple):
     relabel: tuple[Relabel, ...]
     origin: Span
     limits: Limits | None = None
+    discovery: Discovery | None = None
+    target_relabel: tuple[Relabel, ...] = ()
     select: tuple[Relabel, ...] = ()
     matches: tuple[str, ...] = ()
+
+    @property
+    def scrape_timeout(self) -> Duration:
+        """How long a scrape may take: Prometheus' default, but it refuses a timeout above the interval."""
+        return min(self.interval, Duration.of(seconds=10))
 
 
 class Server(NamedTuple):

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler
 
 Address = tuple[str, int]
 Answer = Callable[[str, bytes], str | None]  # of path and body to the answer's text, or None: hang up without one
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -21,7 +22,7 @@ class _Server(socketserver.ThreadingTCPServer):
 class Listener:
     """Listens from the moment it is made, until `stop`. Port 0 takes any that is free; OSError where none is."""
 
-    def __init__(self, address: Address, answer: Answer) -> None:
+    def __init__(self, address: Address, answer: Answer, kind: str = METRICS) -> None:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 length = int(self.headers.get("Content-Length") or 0)
@@ -31,7 +32,7 @@ class Listener:
                     return
                 body = said.encode()
                 self.send_response(200)
-                self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+                self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 with contextlib.suppress(ConnectionError):  # a client that gave up waiting is none of our trouble

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.check.capacity import check_capacity
+from tocsin.check.discovery import check_discovery
 from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tocsin.document import Document
     from tocsin.factory import Factory
 
-CHECKS = (check_hosts, check_objectives, check_queries, check_servers, check_capacity)
+CHECKS = (check_discovery, check_hosts, check_objectives, check_queries, check_servers, check_capacity)
 
 
 def check(factory: Factory, document: Document, log: Log) -> None:

@@ -6,15 +6,14 @@ import json
 from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
+from tocsin.emit.discovery import discovery
 from tocsin.emit.text import Lines, flow, scalar
-from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tocsin.plan import Plan, Relabel, ScrapeJob, Server, Target
+    from tocsin.plan import Limits, Plan, Relabel, ScrapeJob, Server, Target
 
-_TIMEOUT = Duration.of(seconds=10)  # Prometheus' default; it refuses a timeout above the interval
 _UP = "../../"  # from prometheus/<cluster>/ to the factory's folder
 
 
@@ -59,19 +58,17 @@ def _alerting(lines: Lines, server: Server) -> None:
 def _job(lines: Lines, job: ScrapeJob) -> None:
     lines.add(f"- job_name: {scalar(job.name)}")
     lines.add(f"  scrape_interval: {job.interval}")
-    lines.add(f"  scrape_timeout: {min(job.interval, _TIMEOUT)}")
+    lines.add(f"  scrape_timeout: {job.scrape_timeout}")
     if job.limits:
-        lines.add(f"  sample_limit: {job.limits.samples}")
-        lines.add(f"  target_limit: {job.limits.targets}")
-        lines.add(f"  label_limit: {job.limits.labels}")
-        lines.add(f"  label_name_length_limit: {job.limits.name_length}")
-        lines.add(f"  label_value_length_limit: {job.limits.value_length}")
+        _limits(lines, job.limits)
     if job.matches:
         lines.add("  honor_labels: true")
         lines.add("  metrics_path: /federate")
         lines.add("  params:")
         lines.add(f"    match[]: {flow(job.matches)}")
-    if job.targets_file:
+    if job.discovery:
+        discovery(lines, job.discovery)
+    elif job.targets_file:
         lines.add("  file_sd_configs:")
         lines.add(f"  - files: {flow([_UP + job.targets_file])}")
     else:
@@ -79,11 +76,24 @@ def _job(lines: Lines, job: ScrapeJob) -> None:
         for target in job.targets:
             lines.add(f"  - targets: {flow([target.address])}")
             lines.mapping("    ", "labels", dict(target.labels))
-    for key, steps in (("relabel_configs", job.select), ("metric_relabel_configs", job.relabel)):
-        if steps:
+    _steps(lines, "relabel_configs", (*job.target_relabel, *job.select))
+    _steps(lines, "metric_relabel_configs", job.relabel)
+
+
+def _limits(lines: Lines, limits: Limits) -> None:
+    lines.add(f"  sample_limit: {limits.samples}")
+    lines.add(f"  target_limit: {limits.targets}")
+    lines.add(f"  label_limit: {limits.labels}")
+    lines.add(f"  label_name_length_limit: {limits.name_length}")
+    lines.add(f"  label_value_length_limit: {limits.value_length}")
+
+
+def _steps(lines: Lines, key: str, steps: Iterable[Relabel]) -> None:
+    """Relabelling, one step a line; nothing where there is none."""
+    for index, step in enumerate(steps):
+        if index == 0:
             lines.add(f"  {key}:")
-            for step in steps:
-                lines.add(f"  - {{{', '.join(_relabel(step))}}}")
+        lines.add(f"  - {{{', '.join(_relabel(step))}}}")
 
 
 def _relabel(step: Relabel) -> Iterable[str]:

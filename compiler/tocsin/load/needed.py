@@ -23,6 +23,15 @@ NEEDED = {
     "clusters.*.region": "add `region: eu-central`, in your own words",
     "clusters.*.scheduler": "add `scheduler: slurm`",
     "clusters.*.discovery": "say how Prometheus finds the hosts: `discovery: {file: {}}`",
+    "clusters.*.discovery.kubernetes.pods": "say by which labels the pods of each exporter and job are known: "
+    "`pods: {dcgm: {app: nvidia-dcgm-exporter}, node: {app: node-exporter}}`",
+    "clusters.*.discovery.consul.server": 'add `server: "consul:8500"`',
+    "clusters.*.discovery.consul.services": "name the service of each exporter and job: "
+    "`services: {dcgm: dcgm-exporter, node: node-exporter}`",
+    "clusters.*.discovery.dns.names": "give the name that is asked for each exporter and job: "
+    "`names: {dcgm: _dcgm._tcp.example.com, node: _node._tcp.example.com}`",
+    "clusters.*.discovery.http.urls": "give the list of each exporter and job: "
+    "`urls: {dcgm: https://inventory.example.com/dcgm, node: https://inventory.example.com/node}`",
     "clusters.*.exporters.*.port": "add `port: 9400`, where the exporter listens",
     "clusters.*.nodes": "name the node groups: "
     '`nodes: {h100: {hosts: "gpu-node-[01-64]", gpu: {model: h100, count: 8}}}`',
@@ -31,8 +40,6 @@ NEEDED = {
     "clusters.*.nodes.*.gpu.model": "add `model: h100`",
     "clusters.*.nodes.*.gpu.count": "add `count: 8`, the boards of one node",
     "clusters.*.jobs.*.workload": "add `workload: training`, or `inference`",
-    "clusters.*.jobs.*.hosts": 'add `hosts: "gpu-node-[01-08]"`',
-    "clusters.*.jobs.*.port": "add `port: 8000`, where the application answers `/metrics`",
     "signals": "list what must be there, as in `signals: {mandatory: [xid]}`",
     "signals.mandatory": "list what must be there: `mandatory: [xid]`",
     "signals.define.*.metric": "add `metric: requests_total`, the name that the application exports",
@@ -45,7 +52,6 @@ NEEDED = {
     "slos.*.period": "add `period: 28d`",
     "slos.*.ratio": "say what is counted: `ratio: {bad: 'requests_total{code=~\"5..\"}', total: requests_total}`",
     "slos.*.ratio.total": "say what all events are: `total: requests_total`",
-    "tenants.*.accounts": "name the scheduler's accounts that are the tenant's: `accounts: [vision]`",
     "alerting": "say where alerts go: alertmanagers, fallback, heartbeat",
     "alerting.alertmanagers": 'add `alertmanagers: ["alertmanager-1:9093"]`',
     "alerting.fallback": "name the owner who is told of what nobody else is: `fallback: ops`",

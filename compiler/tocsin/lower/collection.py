@@ -8,6 +8,7 @@ from tocsin import capacity, naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.undiscovered import undiscovered
 from tocsin.lower.violations import counted, violation_test, watched
 from tocsin.plan import Record, RuleFile, RuleGroup
 from tocsin.promql import quote
@@ -43,9 +44,12 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
         return RuleFile(name, (RuleGroup(name, rules, tests),), per_node=True)
     blind = {job: all_down(factory, job, f'up{{cluster={quote(cluster.name)}, job="{job}"}}') for job in down}
     exporters = (alert for job in EXPORTER_SIGNALS for alert in (down[job], blind[job]))
+    untold, stories = undiscovered(
+        factory, cluster, {job: factory.signals[id_] for job, (id_, _) in EXPORTER_SIGNALS.items()}
+    )
     missing, proofs = missing_signals(factory, cluster, (*EXPORTER_SIGNALS, *(job.name for job in cluster.jobs)))
-    tests = (_exporter_test(name, cluster, down, blind), *proofs, violation_test(factory, cluster, broken))
-    return RuleFile(name, (RuleGroup(name, (*exporters, *missing, *violations), tests),))
+    tests = (_exporter_test(name, cluster, down, blind), *stories, *proofs, violation_test(factory, cluster, broken))
+    return RuleFile(name, (RuleGroup(name, (*exporters, *untold, *missing, *violations), tests),))
 
 
 def _signals(factory: Factory, cluster: Cluster) -> dict[str, Signal]:

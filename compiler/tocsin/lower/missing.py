@@ -64,7 +64,8 @@ def _on_boards(factory: Factory, signal: Signal, metrics: list[str]) -> Alert:
 def _jobs(factory: Factory, cluster: Cluster) -> Iterator[tuple[str, str, str, list[str]]]:
     """Of each other job and mandatory signal: the job, one of its hosts, the signal, and its series."""
     fabric = [host for group in cluster.groups if group.fabric == "infiniband" for host in group.hosts]
-    hosts = {"node": fabric[:1], **{job.name: job.hosts[:1] for job in cluster.jobs}}
+    any_host = cluster.groups[0].hosts  # where a job's own are not known before they are discovered
+    hosts = {"node": fabric[:1], **{job.name: (job.hosts or any_host)[:1] for job in cluster.jobs}}
     for job, first in hosts.items():
         for host in first:
             for id_, metrics in _mandatory(factory, job).items():

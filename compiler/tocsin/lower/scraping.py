@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import pattern
 from tocsin.catalog import EXPORTERS
+from tocsin.lower.discovery import discovered, in_namespaces
 from tocsin.lower.enforcement import enforced
 from tocsin.plan import CounterFile, Relabel, ScrapeJob, Target
 
@@ -32,12 +33,13 @@ _JOB_IDS = ("hpc_job", "jobid", "slurm_job_id", "slurmjobid")
 
 def node_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
     """The exporters that run on every node."""
-    return [_exporter_job(factory, cluster, exporter) for exporter in EXPORTERS]
+    return [discovered(factory, cluster, _exporter_job(factory, cluster, exporter)) for exporter in EXPORTERS]
 
 
 def application_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
     """The applications' own endpoints."""
-    return [_application_job(factory, cluster, index) for index in range(len(cluster.jobs))]
+    jobs = (_application_job(factory, cluster, index) for index in range(len(cluster.jobs)))
+    return [discovered(factory, cluster, job) for job in jobs]
 
 
 def counter_files(factory: Factory) -> tuple[CounterFile, ...]:
@@ -57,6 +59,8 @@ def _exporter_job(factory: Factory, cluster: Cluster, exporter: str) -> ScrapeJo
         for host in group.hosts
     )
     canonical = _canonical(_RENAMED) if exporter == "dcgm" else (Relabel("labeldrop", regex="exported_.*"),)
+    if exporter == "dcgm" and cluster.discovery == "kubernetes":  # whose pod works on the board
+        canonical += tuple(in_namespaces(("namespace",), tuple(factory.tenants.values())))
     return ScrapeJob(
         exporter,
         factory.interval,
@@ -73,7 +77,9 @@ def _application_job(factory: Factory, cluster: Cluster, index: int) -> ScrapeJo
     targets = tuple(
         Target(f"{host}:{job.port}", (("cluster", cluster.name), ("node", host), *tenant)) for host in job.hosts
     )
-    steps = [_tenant(tenant) for tenant in factory.tenants.values()] if not job.tenant else []
+    steps = (
+        [_tenant(cluster, tenant) for tenant in factory.tenants.values() if tenant.accounts] if not job.tenant else []
+    )
     steps += _canonical({**dict.fromkeys(_JOB_IDS, "job_id"), "account": ""})
     return ScrapeJob(
         job.name,
@@ -97,6 +103,8 @@ def _canonical(renamed: dict[str, str]) -> tuple[Relabel, ...]:
     return (*copies, Relabel("labeldrop", regex="|".join((*dropped, *_HOST_NAMES, *_DROPPED))))
 
 
-def _tenant(tenant: Tenant) -> Relabel:
+def _tenant(cluster: Cluster, tenant: Tenant) -> Relabel:
     accounts = "|".join(pattern.literal(account) for account in sorted(tenant.accounts))
+    if cluster.discovery == "kubernetes":  # where the namespace has told already, a pod's own word is not asked for
+        return Relabel(source=("tenant", "account"), regex=f";(?:{accounts})", target="tenant", replacement=tenant.name)
     return Relabel(source=("account",), regex=accounts, target="tenant", replacement=tenant.name)

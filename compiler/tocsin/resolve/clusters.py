@@ -9,6 +9,7 @@ from tocsin import hostlist
 from tocsin.catalog import EXPORTERS, gpu_models
 from tocsin.diagnostics import near
 from tocsin.factory import Cluster, Job, NodeGroup
+from tocsin.resolve.discovery import WAYS, source
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -24,17 +25,19 @@ def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -
     clusters = {}
     for name, cluster in sorted(document.spec.clusters.items()):
         path = ("clusters", name)
-        chosen = [key for key in ("static", "file") if getattr(cluster.discovery, key) is not None]
+        chosen = [key for key in WAYS if getattr(cluster.discovery, key) is not None]
         if len(chosen) != 1 and not document.is_broken(*path, "discovery"):
-            what = f"a cluster is discovered in one way, here {'are two' if chosen else 'is none'}"
-            hint = "write `discovery: {file: {}}` or `discovery: {static: {}}`"
+            what = f"a cluster is discovered in one way, here {'are several' if chosen else 'is none'}"
+            hint = f"write one of {', '.join(f'`{way}`' for way in WAYS[:-1])} and `{WAYS[-1]}`"
             log.error("CLU104", what, places.key(*path, "discovery"), hint)
+        way = chosen[0] if chosen else "static"
         groups = (_group(ranges, (*path, "nodes", g), group, log) for g, group in sorted(cluster.nodes.items()))
         jobs = (_job(ranges, (*path, "jobs", j), job, tenants, log) for j, job in sorted(cluster.jobs.items()))
         clusters[name] = Cluster(
             name=name,
             region=cluster.region,
-            discovery=chosen[0] if chosen else "static",
+            discovery=way,
+            source=source(cluster.discovery, way),
             ports={exporter: getattr(cluster.exporters, exporter).port for exporter in EXPORTERS},
             groups=tuple(groups),
             jobs=tuple(jobs),
@@ -83,7 +86,7 @@ def _job(ranges: _Ranges, path: Path, job: written.Job, tenants: dict[str, Tenan
         log.error("TEN101", f"no tenant is called '{job.tenant}'", document.places.value(*path, "tenant"), hint)
     interval = getattr(document.spec.collection.intervals, job.workload)
     hosts = ranges.names((*path, "hosts"), job.hosts, log)
-    return Job(name, job.workload, hosts, job.port, job.tenant or "", interval, document.places.key(*path))
+    return Job(name, job.workload, hosts, job.port or 0, job.tenant or "", interval, document.places.key(*path))
 
 
 class _Ranges:

@@ -28,21 +28,32 @@ _RE2 = "Prometheus reads RE2: no look-around, no back references"
 
 
 def resolve_tenants(document: Document, log: Log) -> dict[str, Tenant]:
-    """The tenants by name; an account belongs to one of them."""
+    """The tenants by name; an account, and a namespace, belongs to one of them."""
+    for kind in ("account", "namespace"):
+        _tell_shared(kind, document, log)
     tenants: dict[str, Tenant] = {}
+    for name, tenant in document.spec.tenants.items():
+        place = document.places.key("tenants", name)
+        if not tenant.accounts and not tenant.namespaces and not document.is_broken("tenants", name):
+            hint = f"name the scheduler's accounts that are the tenant's: `accounts: [{name}]`"
+            log.error("TEN104", f"nothing belongs to the tenant '{name}'", place, hint)
+        tenants[name] = Tenant(name, tuple(tenant.accounts), tuple(tenant.namespaces), place)
+    return dict(sorted(tenants.items()))
+
+
+def _tell_shared(kind: str, document: Document, log: Log) -> None:
+    """Tell each account, or namespace, that is listed more than once."""
     seen: dict[str, tuple[str, Span]] = {}
     for name, tenant in document.spec.tenants.items():
-        for index, account in enumerate(tenant.accounts):
-            place = document.places.value("tenants", name, "accounts", index)
-            first, there = seen.setdefault(account, (name, place))
+        for index, item in enumerate(getattr(tenant, f"{kind}s")):
+            place = document.places.value("tenants", name, f"{kind}s", index)
+            first, there = seen.setdefault(item, (name, place))
             if there != place:
-                what = f"the account '{account}' belongs to two tenants, '{first}' and '{name}'"
+                what = f"the {kind} '{item}' belongs to two tenants, '{first}' and '{name}'"
                 if first == name:
-                    what = f"the account '{account}' is listed twice"
+                    what = f"the {kind} '{item}' is listed twice"
                 hint = "a series has one tenant: keep one of the two"
                 log.error("TEN102", what, place, hint, [Related(there, "first written here")])
-        tenants[name] = Tenant(name, tuple(tenant.accounts), document.places.key("tenants", name))
-    return dict(sorted(tenants.items()))
 
 
 def resolve_labels(document: Document, tenants: dict[str, Tenant], log: Log) -> dict[str, Label]:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from tocsin.spec.discovery import Discovery
 from tocsin.spec.scalars import BitRate, Name, Region, Section, Text, Texts
 
 
@@ -26,23 +27,12 @@ class NodeGroup(Section):
 
 
 class Job(Section):
-    """An application's own endpoints: a trainer or a serving container on some hosts."""
+    """An application's own endpoints: a trainer or a serving container. Its cluster's discovery may tell where."""
 
     workload: Literal["training", "inference"]
-    hosts: Texts
-    port: int = Field(ge=1, le=65535)
+    hosts: Texts = ()
+    port: int | None = Field(default=None, ge=1, le=65535)
     tenant: Name | None = None
-
-
-class Empty(Section):
-    """A choice without settings: `{}`."""
-
-
-class Discovery(Section):
-    """How Prometheus finds the targets: written into its configuration, or into files beside it."""
-
-    static: Empty | None = None
-    file: Empty | None = None
 
 
 class Exporter(Section):

@@ -113,16 +113,19 @@ def _version(value: Any) -> str:
     return text
 
 
-def _secret_file(value: Any) -> str:
-    text = _text(value, "the path of a file that holds the secret")
-    hint = "put the secret into a file that only Alertmanager reads, and name that file here"
-    if is_secret(text):
-        raise refuse("SEC102", "this looks like the secret itself, not like the path of a file", hint)
-    if not re.fullmatch(r"/?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*", text) or ".." in text.split("/"):
-        # What stands there may be a secret all the same: it is not repeated.
-        hint = "a path has letters, digits, `.`, `_`, `-` and `/`, and no `..`"
-        raise refuse("SEC103", "this is not the path of a file", hint)
-    return text
+def _secret_file(reader: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        text = _text(value, "the path of a file that holds the secret")
+        hint = f"put the secret into a file that only {reader} reads, and name that file here"
+        if is_secret(text):
+            raise refuse("SEC102", "this looks like the secret itself, not like the path of a file", hint)
+        if not re.fullmatch(r"/?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*", text) or ".." in text.split("/"):
+            # What stands there may be a secret all the same: it is not repeated.
+            hint = "a path has letters, digits, `.`, `_`, `-` and `/`, and no `..`"
+            raise refuse("SEC103", "this is not the path of a file", hint)
+        return text
+
+    return read
 
 
 def _url(value: Any) -> str:
@@ -197,6 +200,54 @@ Region = Annotated[
         _word(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62})", "SPC103", "a region", "letters, digits, `.`, `_` and `-`")
     ),
 ]
+_PART = "[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+_namespace = _word(
+    r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
+    "SPC103",
+    "a namespace of Kubernetes",
+    "lower-case letters, digits and inner hyphens",
+    "-",
+)
+Namespaces = Annotated[
+    tuple[str, ...], BeforeValidator(lambda value: tuple(_namespace(text) for text in _texts(value)))
+]
+PodLabel = Annotated[
+    str,
+    BeforeValidator(
+        _word(
+            rf"(?:[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_PART}",
+            "SPC103",
+            "the key of a pod's label",
+            "letters, digits, `.`, `_` and `-`, with a domain and `/` before them where it has one",
+        )
+    ),
+]
+PodLabelValue = Annotated[
+    str,
+    BeforeValidator(_word(_PART, "SPC103", "the value of a pod's label", "letters, digits and inner `.`, `_` and `-`")),
+]
+ServiceName = Annotated[
+    str,
+    BeforeValidator(
+        _word(
+            r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?",
+            "SPC103",
+            "a name in Consul",
+            "letters, digits and inner `.`, `_` and `-`",
+        )
+    ),
+]
+DomainName = Annotated[
+    str,
+    BeforeValidator(
+        _word(
+            r"(?!.{254})[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*",
+            "SPC103",
+            "a name in the DNS",
+            "letters, digits, `-` and `_` in parts that `.` separates, and no `.` at the end",
+        )
+    ),
+]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Text = Annotated[str, BeforeValidator(lambda value: _text(value, "text"))]
 Duration = Annotated[units.Duration, BeforeValidator(_duration("1ms", "1y"))]
@@ -218,6 +269,7 @@ BitRate = Annotated[
     ),
 ]
 Version = Annotated[str, BeforeValidator(_version)]
-SecretFile = Annotated[str, BeforeValidator(_secret_file)]
+SecretFile = Annotated[str, BeforeValidator(_secret_file("Alertmanager"))]
+ScrapeFile = Annotated[str, BeforeValidator(_secret_file("Prometheus"))]
 Url = Annotated[str, BeforeValidator(_url)]
 Address = Annotated[str, BeforeValidator(_address)]

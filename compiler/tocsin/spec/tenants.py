@@ -1,9 +1,10 @@
 """`tenants`: who shares the factory."""
 
-from tocsin.spec.scalars import Section, Texts
+from tocsin.spec.scalars import Namespaces, Section, Texts
 
 
 class Tenant(Section):
-    """A tenant and the scheduler accounts whose series are its own."""
+    """A tenant, and the scheduler accounts and Kubernetes namespaces whose series are its own."""
 
-    accounts: Texts
+    accounts: Texts = ()
+    namespaces: Namespaces = ()
