@@ -28,6 +28,7 @@ NOUNS = {
     "plan",
     "promql",
     "spec",
+    "stores",
     "versions",
 }
 STAGES = {"load", "resolve", "check", "lower", "emit", "verify", "report", "write"}

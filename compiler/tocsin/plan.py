@@ -41,8 +41,33 @@ class ScrapeJob(NamedTuple):
     origin: Span
 
 
+class RemoteWrite(NamedTuple):
+    """A store that a server writes to, and which series. Empty credentials and a queue limit of None are left out."""
+
+    name: str
+    url: str
+    tenant: str
+    token_file: str
+    username: str
+    password_file: str
+    max_shards: int | None
+    max_age: Duration | None
+    relabel: tuple[Relabel, ...]
+    origin: Span
+
+
+class Kept(NamedTuple):
+    """How long, and up to which size, a server keeps what it has; an empty `size` is no limit."""
+
+    time: Duration
+    size: str
+
+
 class Server(NamedTuple):
-    """One Prometheus: its file, its identity, its jobs and whom it tells. Paths are relative to the output folder."""
+    """One Prometheus: its file, its identity, its jobs and whom it tells. Paths are relative to the output folder.
+
+    `kept` is what its file says of retention: nothing where flags say it.
+    """
 
     path: str
     interval: Duration
@@ -51,6 +76,8 @@ class Server(NamedTuple):
     alertmanagers: tuple[str, ...]
     jobs: tuple[ScrapeJob, ...]
     origin: Span
+    remote_writes: tuple[RemoteWrite, ...] = ()
+    kept: Kept | None = None
 
 
 class CounterFile(NamedTuple):
@@ -59,6 +86,24 @@ class CounterFile(NamedTuple):
     path: str
     metrics: tuple[Metric, ...]
     interval: Duration
+    origin: Span
+
+
+class ArgumentFile(NamedTuple):
+    """Arguments that a program is started with, beside those of its place (paths, addresses)."""
+
+    path: str
+    note: str
+    arguments: tuple[str, ...]
+    origin: Span
+
+
+class SettingsFile(NamedTuple):
+    """Settings of a program: `settings` is a tree of mappings, lists, texts, numbers and truth values."""
+
+    path: str
+    note: str
+    settings: object
     origin: Span
 
 
@@ -244,3 +289,5 @@ class Plan(NamedTuple):
     dashboards: tuple[Dashboard, ...]
     datasource_url: str
     counter_files: tuple[CounterFile, ...]
+    arguments: tuple[ArgumentFile, ...] = ()
+    settings: tuple[SettingsFile, ...] = ()

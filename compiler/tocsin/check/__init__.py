@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
+from tocsin.check.retention import check_retention
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
     from tocsin.factory import Factory
 
-CHECKS = (check_hosts, check_objectives, check_queries)
+CHECKS = (check_hosts, check_objectives, check_queries, check_retention)
 
 
 def check(factory: Factory, document: Document, log: Log) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
+from tocsin.emit.storage import storage
 from tocsin.emit.text import Lines, flow, scalar
 from tocsin.units import Duration
 
@@ -34,14 +35,18 @@ def _configuration(server: Server) -> Artifact:
     lines.add(f"  scrape_interval: {server.interval}")
     lines.add(f"  evaluation_interval: {server.interval}")
     lines.mapping("  ", "external_labels", dict(server.external_labels))
-    lines.add("rule_files:")
+    if server.rule_files:
+        lines.add("rule_files:")
     for path in server.rule_files:
         lines.add(f"- {scalar(_UP + path)}")
-    lines.add("alerting:")
-    lines.add("  alertmanagers:")
-    lines.add("  - static_configs:")
-    lines.add(f"    - targets: {flow(server.alertmanagers)}")
-    lines.add("scrape_configs:")
+    if server.alertmanagers:
+        lines.add("alerting:")
+        lines.add("  alertmanagers:")
+        lines.add("  - static_configs:")
+        lines.add(f"    - targets: {flow(server.alertmanagers)}")
+    storage(lines, server, _relabel)
+    if server.jobs:
+        lines.add("scrape_configs:")
     for job in server.jobs:
         lines.at(job.origin)
         _job(lines, job)

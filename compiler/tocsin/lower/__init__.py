@@ -10,12 +10,14 @@ from tocsin.lower.fabric import errors
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
 from tocsin.lower.nvlink import nvlink
-from tocsin.lower.objectives import objective
+from tocsin.lower.objectives import objective, periods
 from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
 from tocsin.lower.routing import notifications
 from tocsin.lower.scraping import counter_files, server
+from tocsin.lower.stores import store_arguments, store_settings
 from tocsin.lower.throttling import throttling
+from tocsin.lower.tiers import long_term_servers, server_arguments, with_tiers
 from tocsin.lower.traffic import hbm, pcie
 from tocsin.lower.watchdog import watchdog
 from tocsin.lower.xid import xid
@@ -45,14 +47,19 @@ def lower(factory: Factory) -> Plan:
         own.append(collection(factory, cluster))
         paths = sorted(file.path for file in (*rules, own[-1]))
         servers.append(server(factory, cluster, tuple(paths)))
+    rules += own
+    later = periods(factory)
+    tiered = (*with_tiers(factory, servers, rules), *long_term_servers(factory, later))
     return Plan(
         factory=factory.name,
-        servers=tuple(servers),
-        rules=(*rules, *own),
+        servers=tiered,
+        rules=(*rules, *later.values()),
         notifications=notifications(factory),
         dashboards=(operations(factory),),
         datasource_url=factory.datasource_url,
         counter_files=counter_files(factory),
+        arguments=(*server_arguments(factory, tiered), *store_arguments(factory, tiered, later)),
+        settings=store_settings(factory, rules, later),
     )
 
 
