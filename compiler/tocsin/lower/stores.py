@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.lower import thanos, victoria
+from tocsin.lower.tiers import in_one_unit
 from tocsin.plan import SettingsFile
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ def _overrides(factory: Factory, kind: str, periods: Mapping[str, RuleFile]) -> 
     """
     tenants = {
         tier.store.tenant: {
-            "compactor_blocks_retention_period": str(tier.keep),
+            "compactor_blocks_retention_period": in_one_unit(tier.keep),
             # Blocks go one by one: what is half deleted is not to be queried.
-            "max_query_lookback": str(tier.keep),
+            "max_query_lookback": in_one_unit(tier.keep),
         }
         for tier in factory.retention.tiers
         if tier.store
@@ -68,9 +69,9 @@ def _loki(logs: Logs) -> SettingsFile:
     settings = {
         "compactor": {"retention_enabled": True, "delete_request_store": logs.object_store},
         "limits_config": {
-            "retention_period": str(logs.keep),
-            "retention_stream": [{"selector": logs.selector, "priority": 1, "period": str(logs.errors)}],
-            "max_query_lookback": str(logs.errors),
+            "retention_period": in_one_unit(logs.keep),
+            "retention_stream": [{"selector": logs.selector, "priority": 1, "period": in_one_unit(logs.errors)}],
+            "max_query_lookback": in_one_unit(logs.errors),
         },
     }
     note = "How long Loki keeps lines: these keys belong into its configuration. The index period must be 24h."

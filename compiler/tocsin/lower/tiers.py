@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LONG_TERM = "prometheus/long-term/"  # the servers that scrape nothing
 PERIOD_PACE = Duration.of(minutes=1)  # what a month adds up to does not change in seconds
+_DAY, _HOUR = Duration.of(days=1), Duration.of(hours=1)
 _NOTE = "How this server is started, beside the arguments of its place (--config.file, paths, addresses)."
 
 
@@ -25,7 +26,9 @@ def with_tiers(factory: Factory, servers: Iterable[Server], rules: Iterable[Rule
     recorded = recorded_names(rules)
     tiers = factory.retention.tiers
     writes = tuple(_remote_write(tier, tier.store, selection(factory, tier, recorded)) for tier in tiers if tier.store)
-    return tuple(server._replace(remote_writes=writes, kept=_in_file(factory, hot)) for server in servers)
+    kept = _in_file(factory, hot)
+    # What a server without rules has, it has from others, which write it themselves.
+    return tuple(server._replace(remote_writes=writes if server.rule_files else (), kept=kept) for server in servers)
 
 
 def long_term_servers(factory: Factory, periods: Mapping[str, RuleFile]) -> tuple[Server, ...]:
@@ -73,6 +76,12 @@ def selection(factory: Factory, tier: Tier, recorded: str) -> tuple[Relabel, ...
         dropped = factory.retention.restricted
         return (Relabel("drop", ("__name__",), names_of(dropped)),) if dropped else ()
     return (Relabel("keep", ("__name__",), recorded if tier.series == "recorded" else names_of(tier.metrics)),)
+
+
+def in_one_unit(period: Duration) -> str:
+    """A period in whole days, or else in hours, rounded up: not every store reads `1d16h`."""
+    days, rest = divmod(int(period), _DAY)
+    return f"{days}d" if not rest else f"{-(-int(period) // _HOUR)}h"
 
 
 def names_of(metrics: Sequence[str]) -> str:

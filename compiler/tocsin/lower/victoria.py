@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.lower.tiers import PERIOD_PACE, names_of, recorded_names, selection
+from tocsin.lower.tiers import PERIOD_PACE, in_one_unit, names_of, recorded_names, selection
 from tocsin.plan import ArgumentFile, SettingsFile
 
 if TYPE_CHECKING:
@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 
     from tocsin.factory import Factory, Store, Tier
     from tocsin.plan import RuleFile
-    from tocsin.units import Duration
 
 _FOLDER = "long_term/victoriametrics/"
 _NOTE = "How {} is started, beside the arguments of its place (paths, addresses)."
-_HOUR = 3_600_000
 
 
 def arguments(factory: Factory, periods: Mapping[str, RuleFile]) -> Iterator[ArgumentFile]:
@@ -59,15 +57,15 @@ def _relabel_path(tier: Tier) -> str:
 def _instance(factory: Factory, tiers: Sequence[Tier]) -> Iterator[str]:
     """A tier of all series may share its instance with tiers of some: of the filters that match, the smallest holds."""
     longest = max(tier.keep for tier in tiers)
-    yield f"-retentionPeriod={_hours(longest)}"
+    yield f"-retentionPeriod={in_one_unit(longest)}"
     for tier in tiers:
         longer = {name for other in tiers if other.keep > tier.keep for name in other.metrics}
         if tier.keep < longest and (tier.series == "all" or set(tier.metrics) - longer):
-            yield f"-retentionFilter={_matcher(tier, longer)}:{_hours(tier.keep)}"
+            yield f"-retentionFilter={_matcher(tier, longer)}:{in_one_unit(tier.keep)}"
         if tier.resolution != "full":
             others = {name for other in tiers if other is not tier for name in other.metrics}
             where = f"{_matcher(tier, others)}:" if len(tiers) > 1 else ""
-            yield f"-downsampling.period={where}{_hours(factory.retention.hot.keep)}:{tier.resolution}"
+            yield f"-downsampling.period={where}{in_one_unit(factory.retention.hot.keep)}:{tier.resolution}"
 
 
 def _matcher(tier: Tier, but: set[str]) -> str:
@@ -75,11 +73,6 @@ def _matcher(tier: Tier, but: set[str]) -> str:
     if tier.series == "all":
         return f'{{__name__!~"{names_of(sorted(but))}"}}'
     return f'{{__name__=~"{names_of([name for name in tier.metrics if name not in but])}"}}'
-
-
-def _hours(period: Duration) -> str:
-    """A period in the one unit that needs no second."""
-    return f"{-(-int(period) // _HOUR)}h"
 
 
 def _writes(factory: Factory, tiers: Sequence[tuple[Tier, Store]]) -> Iterator[str]:
