@@ -24,6 +24,7 @@ def check_stores(factory: Factory, document: Document, log: Log) -> None:
             _check_resolution(tier, kind, document, log)
             _check_day(tier, kind, document, log)
     _check_shared(retention, kind, document, log)
+    _doubt_restricted(retention, log)
     if kind == "thanos":
         _check_hours(retention, document, log)
         _check_bucket(retention, document, log)
@@ -140,6 +141,16 @@ def _may_share(first: Tier, tier: Tier, store: Store) -> bool:
     """Retention filters tell chosen series from all the others."""
     both = first.store is not None and first.store.enterprise and store.enterprise
     return both and (first.series, tier.series) == ("all", "signals")
+
+
+def _doubt_restricted(retention: Retention, log: Log) -> None:
+    """Restricted series are left out of what is written to shared stores; whether that is all is worth a word."""
+    lost = retention.restricted
+    if lost and not any(tier.series == "restricted" or tier.store is None for tier in retention.tiers):
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        what = f"no tier holds restricted series: {lost[0]}{more} is gone after {retention.hot.keep}"
+        hint = "add a tier with `series: restricted` and a store or tenant of its own, if they are to last"
+        log.warning("RET113", what, retention.tiers[0].origin, hint)
 
 
 def _check_bucket(retention: Retention, document: Document, log: Log) -> None:
