@@ -240,8 +240,11 @@ def writes(result: Compiled) -> dict[str, Any]:
 
 def test_each_tier_is_written_its_own_series(tmp_path: Path) -> None:
     """Restricted ones to their own store, and to no other."""
-    found = writes(compiled(tmp_path, said("prometheus", KINDS["prometheus"])))
-    people = "logged_in_users|user_wait_seconds_bucket|user_wait_seconds_count|user_wait_seconds_sum"
+    result = compiled(tmp_path, said("prometheus", KINDS["prometheus"]))
+    found, restricted = writes(result), result.factory.retention.restricted
+    waits = {f"user_wait_seconds_{part}" for part in ("bucket", "count", "sum")}
+    assert {"logged_in_users", *waits} <= set(restricted)
+    people = "|".join(restricted)
     steps = {name: write["write_relabel_configs"] for name, write in found.items()}
     name = {"source_labels": ["__name__"]}
     assert steps == {
