@@ -195,8 +195,8 @@ def test_victoriametrics_enterprise_tells_series_apart_by_filters(tmp_path: Path
             "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/evidence.relabel.yml",
             *("-remoteWrite.url=http://victoria:8428/api/v1/write",),
             "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/proof.relabel.yml",
-            *("-remoteWrite.basicAuth.username=tocsin", *["-remoteWrite.basicAuth.username="] * 3),
-            *("-remoteWrite.basicAuth.passwordFile=secrets/people", *["-remoteWrite.basicAuth.passwordFile="] * 3),
+            *("-remoteWrite.basicAuth.username=tocsin", *['-remoteWrite.basicAuth.username=""'] * 3),
+            *("-remoteWrite.basicAuth.passwordFile=secrets/people", *['-remoteWrite.basicAuth.passwordFile=""'] * 3),
         ],
         "vmalert-warm.yml": [
             "-rule=rules/slo-periods-warm.yml",
@@ -207,6 +207,17 @@ def test_victoriametrics_enterprise_tells_series_apart_by_filters(tmp_path: Path
     }
     relabel = settings(result)["long_term/victoriametrics/evidence.relabel.yml"]
     assert relabel == [{"action": "keep", "source_labels": ["__name__"], "regex": XID}]
+
+
+def test_the_order_of_vmagents_targets_survives_what_is_not_said(tmp_path: Path) -> None:
+    """Releases differ on an empty value, which some leave out of the list; a comma begins the next item."""
+    basic = {"username": "a,b", "password_file": "secrets/b"}
+    tiers = {"hot": HOT, "all": {"keep": "30d", "store": {"url": "http://all/w"}}}
+    tiers["own"] = {"keep": "1y", "signals": ["xid"], "store": {"url": "http://own/w", "basic_auth": basic}}
+    spec = said("victoriametrics", tiers)
+    found = arguments(compiled(tmp_path, spec))["long_term/victoriametrics/vmagent.yml"]
+    names = [one for one in found if "username" in one]
+    assert names == ['-remoteWrite.basicAuth.username=""', '-remoteWrite.basicAuth.username="a,b"']
 
 
 def test_what_is_no_whole_day_is_told_in_hours(tmp_path: Path) -> None:

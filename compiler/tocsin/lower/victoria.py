@@ -5,6 +5,7 @@ Sources of the arguments: docs.victoriametrics.com, #retention, #retention-filte
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from tocsin.lower.tiers import PERIOD_PACE, in_one_unit, names_of, recorded_names, selection
@@ -78,15 +79,20 @@ def _matcher(tier: Tier, but: set[str]) -> str:
 def _writes(factory: Factory, tiers: Sequence[tuple[Tier, Store]]) -> Iterator[str]:
     """Targets of vmagent. What is said of each goes by its order, so an argument is given to all or to none."""
     for tier, store in tiers:
-        yield f"-remoteWrite.url={store.url}"
-        yield f"-remoteWrite.urlRelabelConfig={_relabel_path(tier) if _is_selective(factory, tier) else ''}"
+        yield f"-remoteWrite.url={_item(store.url)}"
+        yield f"-remoteWrite.urlRelabelConfig={_item(_relabel_path(tier) if _is_selective(factory, tier) else '')}"
     for name, values in (
         ("bearerTokenFile", [store.token_file for _, store in tiers]),
         ("basicAuth.username", [store.username for _, store in tiers]),
         ("basicAuth.passwordFile", [store.password_file for _, store in tiers]),
     ):
         if any(values):
-            yield from (f"-remoteWrite.{name}={value}" for value in values)
+            yield from (f"-remoteWrite.{name}={_item(value)}" for value in values)
+
+
+def _item(value: str) -> str:
+    """A value of an argument that is a list: quoted where it would be read as several, or, empty, as none at all."""
+    return json.dumps(value, ensure_ascii=False) if not value or set(value) & set(",'\"{[(\n") else value
 
 
 def _is_selective(factory: Factory, tier: Tier) -> bool:
