@@ -96,7 +96,7 @@ def test_each_tier_gets_its_series_and_no_other(prometheus: Tool, fleet: Fleet, 
     restricted = set(result.factory.retention.restricted)
     with contextlib.ExitStack() as stack:
         for name in TIERS:
-            stack.enter_context(server(prometheus, tmp_path, f"prometheus/long-term/{name}.yml", addresses[name]))
+            stack.enter_context(server(prometheus, tmp_path, f"prometheus/long_term/{name}.yml", addresses[name]))
         stack.enter_context(server(prometheus, tmp_path, "prometheus/east/prometheus.yml", addresses["hot"]))
         until("all to be scraped", lambda: {"slo:total:rate5m", RESTRICTED, "up"} <= stored(addresses["hot"]))
         until("what is recorded to be written", lambda: "slo:total:rate5m" in stored(addresses["few"]))

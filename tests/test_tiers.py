@@ -130,9 +130,9 @@ def test_thanos_keeps_each_resolution_as_long_as_said_and_none_for_ever(tmp_path
             "--query.auto-downsampling",
             "--query.instant.default.max_source_resolution=1h",
         ],
-        "rule.yml": [
+        "rule-warm.yml": [
             "rule",
-            "--rule-file=rules/slo-periods-warm.yml",
+            "--rule-file=rules/slo_periods-warm.yml",
             "--eval-interval=1m",
             "--query=http://prometheus:9090",
             '--label=ruler="lab"',
@@ -171,7 +171,7 @@ def test_mimir_and_cortex_keep_by_tenant(tmp_path: Path) -> None:
     result = compiled(tmp_path, said("cortex", KINDS["cortex"]))
     assert [*settings(result)] == ["long_term/cortex/overrides.yml"]
     text = next(one.text for one in result.artifacts if one.path == "long_term/cortex/overrides.yml")
-    assert "# The ruler of tenant few evaluates rules/slo-periods-few.yml." in text
+    assert "# The ruler of tenant few evaluates rules/slo_periods-few.yml." in text
 
 
 def test_victoriametrics_enterprise_tells_series_apart_by_filters(tmp_path: Path) -> None:
@@ -180,32 +180,32 @@ def test_victoriametrics_enterprise_tells_series_apart_by_filters(tmp_path: Path
     found = {path.rpartition("/")[2]: args for path, args in arguments(result).items() if path.startswith("long")}
     both = f"{ECC}|{XID}"
     assert found == {
-        "warm.yml": [
+        "vmsingle-warm.yml": [
             "-retentionPeriod=730d",
             f'-retentionFilter={{__name__!~"{both}"}}:180d',
             f'-downsampling.period={{__name__!~"{both}"}}:7d:5m',
         ],
-        "people.yml": ["-retentionPeriod=30d"],
+        "vmsingle-people.yml": ["-retentionPeriod=30d"],
         "vmagent.yml": [
             *("-remoteWrite.url=http://people:8428/api/v1/write",),
-            "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/people.relabel.yml",
+            "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/vmagent-people.relabel.yml",
             *("-remoteWrite.url=http://victoria:8428/api/v1/write",),
-            "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/warm.relabel.yml",
+            "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/vmagent-warm.relabel.yml",
             *("-remoteWrite.url=http://victoria:8428/api/v1/write",),
-            "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/evidence.relabel.yml",
+            "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/vmagent-evidence.relabel.yml",
             *("-remoteWrite.url=http://victoria:8428/api/v1/write",),
-            "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/proof.relabel.yml",
+            "-remoteWrite.urlRelabelConfig=long_term/victoriametrics/vmagent-proof.relabel.yml",
             *("-remoteWrite.basicAuth.username=tocsin", *['-remoteWrite.basicAuth.username=""'] * 3),
             *("-remoteWrite.basicAuth.passwordFile=secrets/people", *['-remoteWrite.basicAuth.passwordFile=""'] * 3),
         ],
         "vmalert-warm.yml": [
-            "-rule=rules/slo-periods-warm.yml",
+            "-rule=rules/slo_periods-warm.yml",
             "-evaluationInterval=1m",
             "-datasource.url=http://victoria:8428",
             "-remoteWrite.url=http://victoria:8428",
         ],
     }
-    relabel = settings(result)["long_term/victoriametrics/evidence.relabel.yml"]
+    relabel = settings(result)["long_term/victoriametrics/vmagent-evidence.relabel.yml"]
     assert relabel == [{"action": "keep", "source_labels": ["__name__"], "regex": XID}]
 
 
@@ -239,6 +239,29 @@ def test_loki_keeps_errors_longer(tmp_path: Path) -> None:
             },
         }
     }
+
+
+def test_every_tier_that_is_looked_back_on_has_its_rules_and_who_evaluates_them(tmp_path: Path, kind: str) -> None:
+    """Of two SLOs each is computed in the shortest tier that lasts, and no file is written twice."""
+    by_kind: dict[str, list[dict[str, Any]]] = {
+        "prometheus": [{"store": {"url": f"http://{name}/w"}} for name in ("a", "b")],
+        "thanos": [{"resolution": "5m"}, {"resolution": "1h"}],
+        "mimir": [{"store": {"url": "http://mimir/w", "tenant": name}} for name in ("a", "b")],
+        "cortex": [{"store": {"url": "http://cortex/w", "tenant": name}} for name in ("a", "b")],
+        "victoriametrics": [{"store": {"url": f"http://{name}/api/v1/write"}} for name in ("a", "b")],
+    }
+    a, b = by_kind[kind]
+    spec = said(kind, {"hot": HOT, "vmagent": {"keep": "30d", **a}, "later": {"keep": "1y", **b}})
+    spec["slos"]["long"] = {**spec["slos"]["chat"], "period": "90d"}
+    result = compiled(tmp_path, spec)
+    paths = [one.path for one in result.artifacts]
+    assert len(set(paths)) == len(paths)
+    groups = {file.name: [group.name for group in file.groups] for file in result.plan.rules if "periods" in file.name}
+    assert groups == {"slo_periods-vmagent": ["slo-chat-period"], "slo_periods-later": ["slo-long-period"]}
+    others = "".join(
+        one.text for one in result.artifacts if one.path.startswith(("long_term/", "prometheus/long_term/"))
+    )
+    assert all(f"rules/{name}.yml" in others for name in groups)
 
 
 # --- remote_write -----------------------------------------------------------------------------------------------------
@@ -282,7 +305,7 @@ def test_recorded_series_are_told_from_all_others_by_their_names(spec: Path) -> 
 
     result = compile_spec(str(spec), Log(), {})
     assert result is not None
-    rules = [file for file in result.plan.rules if not file.name.startswith("slo-periods")]
+    rules = [file for file in result.plan.rules if not file.name.startswith("slo_periods")]
     rule = re.compile(recorded_names(rules))
     records = {one.name for file in rules for group in file.groups for one in group.rules if isinstance(one, Record)}
     assert records
@@ -300,14 +323,14 @@ def test_nothing_looks_back_on_what_is_gone(tmp_path: Path) -> None:
     retention = result.factory.retention
     looked = 0
     for file in result.plan.rules:
-        kept = retention.tiers[0].keep if file.name == "slo-periods-warm" else retention.hot.keep
+        kept = retention.tiers[0].keep if file.name == "slo_periods-warm" else retention.hot.keep
         for rule in (rule for group in file.groups for rule in group.rules):
             ranges = [node for node in walk(parse(rule.expr)) if isinstance(node, Range | Subquery)]
             assert all(node.duration.milliseconds <= kept for node in ranges), rule.expr
             looked += len(ranges)
     assert looked > 20
     served = [path for server in result.plan.servers for path in server.rule_files]
-    assert "rules/slo-periods-warm.yml" not in served
+    assert "rules/slo_periods-warm.yml" not in served
 
 
 def test_without_tiers_the_servers_keep_as_long_as_the_longest_slo(tmp_path: Path) -> None:

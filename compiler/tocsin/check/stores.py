@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tocsin.diagnostics import Related
 from tocsin.stores import BY_TENANT, FIVE_MINUTES_FOR_1H, NAMES, RAW_FOR_5M, SIDECAR_LEAST, VICTORIA_LEAST
@@ -111,20 +111,13 @@ def _check_hours(retention: Retention, document: Document, log: Log) -> None:
         log.error("RET106", what, place, f"write {SIDECAR_LEAST} or longer")
 
 
-class _Home(NamedTuple):
-    """What a retention belongs to."""
-
-    url: str
-    tenant: str
-
-
 def _check_shared(retention: Retention, kind: str, document: Document, log: Log) -> None:
     """One home has one retention; only VictoriaMetrics Enterprise has filters."""
-    homes: dict[_Home, Tier] = {}
+    homes: dict[str, Tier] = {}
     for tier in retention.tiers:
         if tier.store is None:
             continue
-        home = _Home(tier.store.url, tier.store.tenant)
+        home = tier.store.tenant or tier.store.url  # the tenants of two addresses are set in one file
         first = homes.setdefault(home, tier)
         if first is tier or _may_share(first, tier, tier.store):
             continue

@@ -54,7 +54,7 @@ def periods(factory: Factory) -> dict[str, RuleFile]:
         if tier is not None and tier is not factory.retention.hot:
             records = _period(slo, f"{{slo={quote(slo.id)}}}")
             groups.setdefault(tier.name, []).append(RuleGroup(f"slo-{slo.id}-period", records, ()))
-    return {tier: RuleFile(f"slo-periods-{tier}", tuple(found)) for tier, found in groups.items()}
+    return {tier: RuleFile(f"slo_periods-{tier}", tuple(found)) for tier, found in groups.items()}
 
 
 def _period(slo: Slo, me: str) -> tuple[Record, ...]:

@@ -41,7 +41,7 @@ def arguments(factory: Factory, servers: Sequence[Server], periods: Mapping[str,
     yield _file("query", ("query", *_query(servers, tiers)), tiers[0])
     for tier in tiers:
         if tier.name in periods:
-            yield _file("rule", _rule(factory, tier, periods[tier.name]), tier)
+            yield _file(f"rule-{tier.name}", _rule(factory, tier, periods[tier.name]), tier)
 
 
 def _file(name: str, found: tuple[str, ...], tier: Tier) -> ArgumentFile:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory, Store, Tier
     from tocsin.plan import RuleFile
 
-LONG_TERM = "prometheus/long-term/"  # the servers that scrape nothing
+LONG_TERM = "prometheus/long_term/"  # the servers that scrape nothing; no cluster can be called so
 PERIOD_PACE = Duration.of(minutes=1)  # what a month adds up to does not change in seconds
 _DAY, _HOUR = Duration.of(days=1), Duration.of(hours=1)
 _NOTE = "How this server is started, beside the arguments of its place (--config.file, paths, addresses)."

@@ -29,7 +29,9 @@ def arguments(factory: Factory, periods: Mapping[str, RuleFile]) -> Iterator[Arg
         instances.setdefault(store.url, []).append(tier)
     for shared in instances.values():
         note = _NOTE.format("VictoriaMetrics")
-        yield ArgumentFile(f"{_FOLDER}{shared[0].name}.yml", note, tuple(_instance(factory, shared)), shared[0].origin)
+        yield ArgumentFile(
+            f"{_FOLDER}vmsingle-{shared[0].name}.yml", note, tuple(_instance(factory, shared)), shared[0].origin
+        )
     note = _NOTE.format("vmagent, where it scrapes in Prometheus' place,")
     yield ArgumentFile(f"{_FOLDER}vmagent.yml", note, tuple(_writes(factory, tiers)), tiers[0][0].origin)
     for tier, store in tiers:
@@ -52,7 +54,7 @@ def relabel_files(factory: Factory, rules: Iterable[RuleFile]) -> Iterator[Setti
 
 
 def _relabel_path(tier: Tier) -> str:
-    return f"{_FOLDER}{tier.name}.relabel.yml"
+    return f"{_FOLDER}vmagent-{tier.name}.relabel.yml"
 
 
 def _instance(factory: Factory, tiers: Sequence[Tier]) -> Iterator[str]:
