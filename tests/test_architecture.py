@@ -31,6 +31,7 @@ NOUNS = {
     "plan",
     "promql",
     "spec",
+    "stores",
     "versions",
 }
 STAGES = {"load", "resolve", "check", "lower", "emit", "verify", "report", "write"}

@@ -688,7 +688,7 @@ def test_an_account_is_matched_by_itself_and_by_nothing_else() -> None:
         artifacts = compiled(spec_with(ACCOUNT, text))
         if artifacts is None:
             continue
-        (config,) = (parsed(artifact) for artifact in artifacts if artifact.path.endswith("prometheus.yml"))
+        (config,) = (parsed(artifact) for artifact in artifacts if artifact.path.startswith("prometheus/"))
         (job,) = (job for job in config["scrape_configs"] if job["job_name"] == "trainer")
         (step,) = (step for step in job["metric_relabel_configs"] if step.get("replacement") == "vision")
         assert [other for other in TEXTS if re2.fullmatch(step["regex"], other)] == [text]

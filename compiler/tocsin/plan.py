@@ -78,11 +78,33 @@ class ScrapeJob(NamedTuple):
         return min(self.interval, Duration.of(seconds=10))
 
 
+class RemoteWrite(NamedTuple):
+    """A store that a server writes to, and which series. Empty credentials and a queue limit of None are left out."""
+
+    name: str
+    url: str
+    tenant: str
+    token_file: str
+    username: str
+    password_file: str
+    max_shards: int | None
+    max_age: Duration | None
+    relabel: tuple[Relabel, ...]
+    origin: Span
+
+
+class Kept(NamedTuple):
+    """How long, and up to which size, a server keeps what it has; an empty `size` is no limit."""
+
+    time: Duration
+    size: str
+
+
 class Server(NamedTuple):
     """One Prometheus: its file, its identity, its jobs and whom it tells. Paths are relative to the output folder.
 
     `silent_labels` are those external labels that no alert carries, so that those of two servers are one. `size` is
-    what it is predicted to hold.
+    what it is predicted to hold. `kept` is what its file says of retention: nothing where flags say it.
     """
 
     path: str
@@ -94,6 +116,8 @@ class Server(NamedTuple):
     origin: Span
     silent_labels: tuple[str, ...]
     size: Size
+    remote_writes: tuple[RemoteWrite, ...] = ()
+    kept: Kept | None = None
 
 
 class CounterFile(NamedTuple):
@@ -123,6 +147,24 @@ class Sizes(NamedTuple):
     servers: tuple[Row, ...]
     total: Row
     retention: Duration
+    origin: Span
+
+
+class ArgumentFile(NamedTuple):
+    """Arguments that a program is started with, beside those of its place (paths, addresses)."""
+
+    path: str
+    note: str
+    arguments: tuple[str, ...]
+    origin: Span
+
+
+class SettingsFile(NamedTuple):
+    """Settings of a program: `settings` is a tree of mappings, lists, texts, numbers and truth values."""
+
+    path: str
+    note: str
+    settings: object
     origin: Span
 
 
@@ -322,3 +364,5 @@ class Plan(NamedTuple):
     datasource_url: str
     counter_files: tuple[CounterFile, ...]
     sizes: Sizes
+    arguments: tuple[ArgumentFile, ...] = ()
+    settings: tuple[SettingsFile, ...] = ()

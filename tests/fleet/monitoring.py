@@ -68,9 +68,7 @@ class Monitoring:
 
     def ask(self, path: str, **parameters: str) -> Any:
         """`data` of an answer of Prometheus' API."""
-        status, body = _get(self.prometheus, f"/api/v1/{path}?{urlencode(parameters)}")
-        assert status == 200, f"{path} {parameters}: {status} {body}"
-        return json.loads(body)["data"]
+        return asked(self.prometheus, f"/api/v1/{path}?{urlencode(parameters)}")
 
     def query(self, expr: str) -> list[tuple[dict[str, str], float]]:
         """Labels and value of each series that an expression yields now."""
@@ -141,11 +139,19 @@ def started(monitoring: Monitoring, folder: Path) -> Iterator[Monitoring]:
             program = stack.enter_context(running(f"{name}-{dotted(getattr(pair, name).version)}", command, folder))
             monitoring.programs += (program,)
             address = getattr(monitoring, name)
-            until(f"{program.name} to be ready", partial(_is_ready, address), also=monitoring.logs)
+            until(f"{program.name} to be ready", partial(is_ready, address), also=monitoring.logs)
         yield monitoring
 
 
-def _is_ready(address: str) -> bool:
+def asked(address: str, path: str) -> Any:
+    """`data` of an answer of a Prometheus."""
+    status, body = _get(address, path)
+    assert status == 200, f"{path}: {status} {body}"
+    return json.loads(body)["data"]
+
+
+def is_ready(address: str) -> bool:
+    """Whether a server says that it is."""
     try:
         return _get(address, "/-/ready")[0] == 200
     except OSError:

@@ -14,7 +14,8 @@ class Metric(NamedTuple):
 
     `type` is counter, gauge or histogram as the values really are; `reading` says what a value means (level, ratio,
     percent, code, bits, flag, total, throughput); `entity` what one value belongs to; `labels` those beyond the
-    entity's own; `field` DCGM's field id; `errors` whether the faults it counts were corrected.
+    entity's own; `field` DCGM's field id; `errors` whether the faults it counts were corrected;
+    `sensitivity` is restricted where a series tells what only some people may know, such as names of users.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Metric(NamedTuple):
     labels: tuple[str, ...] = ()
     field: int | None = None
     errors: str = ""
+    sensitivity: str = "open"
 
 
 class SignalKind(NamedTuple):

@@ -9,6 +9,7 @@ from tocsin.check.discovery import check_discovery
 from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
+from tocsin.check.retention import check_retention
 from tocsin.check.servers import check_servers
 
 if TYPE_CHECKING:
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
     from tocsin.document import Document
     from tocsin.factory import Factory
 
-CHECKS = (check_discovery, check_hosts, check_objectives, check_queries, check_servers, check_capacity)
+CHECKS = (
+    check_discovery,
+    check_hosts,
+    check_objectives,
+    check_queries,
+    check_servers,
+    check_capacity,
+    check_retention,
+)
 
 
 def check(factory: Factory, document: Document, log: Log) -> None:

@@ -8,6 +8,7 @@ from tocsin.emit.alertmanager import alertmanager
 from tocsin.emit.capacity import capacity
 from tocsin.emit.dcgm import counters
 from tocsin.emit.grafana import grafana
+from tocsin.emit.long_term import long_term
 from tocsin.emit.manifest import manifest
 from tocsin.emit.prometheus import prometheus
 from tocsin.emit.rules import rules
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tocsin.artifact import Artifact
     from tocsin.plan import Plan
 
-EMITTERS = (alertmanager, capacity, counters, grafana, prometheus, rules, ruletests)
+EMITTERS = (alertmanager, capacity, counters, grafana, long_term, prometheus, rules, ruletests)
 
 
 def emit(plan: Plan) -> tuple[Artifact, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
 from tocsin.emit.discovery import discovery
+from tocsin.emit.storage import storage
 from tocsin.emit.text import Lines, flow, scalar
 
 if TYPE_CHECKING:
@@ -37,8 +38,11 @@ def _configuration(server: Server) -> Artifact:
         lines.add("rule_files:")
         for path in server.rule_files:
             lines.add(f"- {scalar(_UP + path)}")
+    if server.alertmanagers:
         _alerting(lines, server)
-    lines.add("scrape_configs:")
+    storage(lines, server, _relabel)
+    if server.jobs:
+        lines.add("scrape_configs:")
     for job in server.jobs:
         lines.at(job.origin)
         _job(lines, job)

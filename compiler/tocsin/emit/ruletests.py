@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def ruletests(plan: Plan) -> Iterator[Artifact]:
     """One file of tests beside each file of rules."""
     for file in plan.rules:
-        yield _file(file)
+        if any(group.tests for group in file.groups):
+            yield _file(file)
 
 
 def _file(file: RuleFile) -> Artifact:

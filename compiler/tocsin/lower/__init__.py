@@ -11,7 +11,7 @@ from tocsin.lower.fabric import errors
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
 from tocsin.lower.nvlink import nvlink
-from tocsin.lower.objectives import objective
+from tocsin.lower.objectives import objective, periods
 from tocsin.lower.peers import peers
 from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
@@ -19,7 +19,9 @@ from tocsin.lower.routing import notifications
 from tocsin.lower.scraping import counter_files
 from tocsin.lower.servers import cluster_servers, upper_servers
 from tocsin.lower.sizes import sizes
+from tocsin.lower.stores import store_arguments, store_settings
 from tocsin.lower.throttling import throttling
+from tocsin.lower.tiers import long_term_servers, server_arguments, with_tiers
 from tocsin.lower.traffic import hbm, pcie
 from tocsin.lower.watchdog import watchdog
 from tocsin.lower.xid import xid
@@ -51,15 +53,19 @@ def lower(factory: Factory) -> Plan:
         servers += cluster_servers(factory, cluster, [*shared, *own])
         rules += own
     servers += upper_servers(factory, rules)
+    later = periods(factory)
+    tiered = (*with_tiers(factory, servers, rules), *long_term_servers(factory, later))
     return Plan(
         factory=factory.name,
-        servers=tuple(servers),
-        rules=tuple(rules),
+        servers=tiered,
+        rules=(*rules, *later.values()),
         notifications=notifications(factory),
         dashboards=(operations(factory),),
         datasource_url=factory.datasource_url,
         counter_files=counter_files(factory),
-        sizes=sizes(factory, servers),
+        sizes=sizes(factory, servers, factory.retention.hot.keep),
+        arguments=(*server_arguments(factory, tiered), *store_arguments(factory, tiered, later)),
+        settings=store_settings(factory, rules, later),
     )
 
 

@@ -9,7 +9,7 @@ from tocsin import capacity
 from tocsin.plan import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from tocsin.factory import Cluster, Factory
     from tocsin.plan import ScrapeJob
@@ -23,16 +23,18 @@ JOBS_AT_ONCE = 2
 MAX_LABELS, MAX_NAME, MAX_VALUE = 30, 1024, 2048
 
 
-def limited(factory: Factory, cluster: Cluster, jobs: Iterable[ScrapeJob]) -> list[ScrapeJob]:
+def limited(factory: Factory, cluster: Cluster, jobs: Sequence[ScrapeJob]) -> list[ScrapeJob]:
     """The jobs of a cluster, each with its limits."""
     targets: Counter[str] = Counter()
     series: dict[str, Counter[tuple[str, ...]]] = {}
     for part in capacity.parts(factory, cluster):
         series.setdefault(part.job, Counter())[part.hosts] += part.series
         targets[part.job] += len(part.hosts) if part.counted else 0
+    # Nobody knows how many targets an application has that is discovered; more than one a board would be many.
+    boards = sum(group.gpus * len(group.hosts) for group in cluster.groups)
+    told = {job.name: max(targets[job.name], boards if job.discovery else 0) for job in jobs}
     return [
-        job._replace(limits=_limits(factory, job.name, max(series[job.name].values()), targets[job.name]))
-        for job in jobs
+        job._replace(limits=_limits(factory, job.name, max(series[job.name].values()), told[job.name])) for job in jobs
     ]
 
 

@@ -33,19 +33,8 @@ def objective(factory: Factory, slo: Slo) -> RuleFile:
     rates = _Rates(*(_rate(slo, selector) for selector in (slo.total, slo.bad or slo.good or slo.total)))
     every = number(factory.interval.seconds)
     records = [record for window in WINDOWS for record in _records(slo, window, me, rates, every)]
-    errors, total = naming.slo_errors(SHORTEST), naming.slo_total(SHORTEST)
-    ratio = f"sum_over_time({errors}{me}[{slo.period}]) / (sum_over_time({total}{me}[{slo.period}]) > 0)"
-    labels = {"slo": slo.id}
-    records += [
-        Record(naming.SLO_OBJECTIVE, f"vector({number(slo.objective)})", labels, slo.origin),
-        Record(naming.SLO_PERIOD_RATIO, ratio, labels, slo.origin),
-        Record(
-            naming.SLO_BUDGET_LEFT,
-            f"1 - {naming.SLO_PERIOD_RATIO}{me} / {number(slo.budget)}",
-            labels,
-            slo.origin,
-        ),
-    ]
+    if slo.period <= factory.retention.hot.keep:
+        records += _period(slo, me)
     shape = shape_of(factory, slo)
     said = _said(factory, slo)
     numbers = _numbers(shape)
@@ -55,6 +44,30 @@ def objective(factory: Factory, slo: Slo) -> RuleFile:
     players = cast(factory, slo, burns, traffic)
     tests = tuple(played(players, story) for story in stories(shape))
     return RuleFile(f"slo-{slo.id}", (RuleGroup(f"slo-{slo.id}", (*records, *alerts), tests),))
+
+
+def periods(factory: Factory) -> dict[str, RuleFile]:
+    """By tier, the rules that look back further than the servers keep: they are evaluated where that tier is read."""
+    groups: dict[str, list[RuleGroup]] = {}
+    for slo in factory.slos.values():
+        tier = factory.retention.of_recorded(slo.period)
+        if tier is not None and tier is not factory.retention.hot:
+            records = _period(slo, f"{{slo={quote(slo.id)}}}")
+            groups.setdefault(tier.name, []).append(RuleGroup(f"slo-{slo.id}-period", records, ()))
+    return {tier: RuleFile(f"slo_periods-{tier}", tuple(found)) for tier, found in groups.items()}
+
+
+def _period(slo: Slo, me: str) -> tuple[Record, ...]:
+    """What became of the budget over the whole period."""
+    errors, total = naming.slo_errors(SHORTEST), naming.slo_total(SHORTEST)
+    ratio = f"sum_over_time({errors}{me}[{slo.period}]) / (sum_over_time({total}{me}[{slo.period}]) > 0)"
+    left = f"1 - {naming.SLO_PERIOD_RATIO}{me} / {number(slo.budget)}"
+    labels = {"slo": slo.id}
+    return (
+        Record(naming.SLO_OBJECTIVE, f"vector({number(slo.objective)})", labels, slo.origin),
+        Record(naming.SLO_PERIOD_RATIO, ratio, labels, slo.origin),
+        Record(naming.SLO_BUDGET_LEFT, left, labels, slo.origin),
+    )
 
 
 class _Window(NamedTuple):

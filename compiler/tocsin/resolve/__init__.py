@@ -8,6 +8,7 @@ from tocsin.factory import Alerting, Factory
 from tocsin.resolve.clusters import resolve_clusters
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
+from tocsin.resolve.retention import resolve_retention
 from tocsin.resolve.servers import resolve_other_series, resolve_servers
 from tocsin.resolve.signals import resolve_signals
 from tocsin.resolve.slos import resolve_slos
@@ -29,6 +30,7 @@ def resolve(document: Document, log: Log) -> Factory:
     labels = resolve_labels(document, tenants, log)
     clusters = resolve_clusters(document, tenants, log)
     signals = resolve_signals(document, owners, layers, labels, log)
+    slos = resolve_slos(document, owners, signals, log)
     return Factory(
         name=spec.factory,
         targets=targets,
@@ -41,13 +43,14 @@ def resolve(document: Document, log: Log) -> Factory:
         servers=resolve_servers(document, log),
         other_series=resolve_other_series(document, log),
         signals=signals,
-        slos=resolve_slos(document, owners, signals, log),
+        slos=slos,
         tenants=tenants,
         alerting=_alerting(document, owners, targets, log),
         grafana_url=spec.grafana.url.rstrip("/"),
         datasource_url=spec.grafana.datasource,
         origin=places.key("factory"),
         metrics={metric.name: metric for signal in signals.values() for metric in signal.metrics},
+        retention=resolve_retention(document, targets, signals, slos, log),
     )
 
 

@@ -101,6 +101,7 @@ def _defined(id_: str, definition: SignalDefinition, owner: str, mandatory: bool
         entity="target",
         help=f"{id_} in {definition.unit}",
         labels=tuple(definition.labels),
+        sensitivity=definition.sensitivity,
     )
     return Signal(id_, definition.layer, owner, metric.help, (metric,), mandatory, "", origin)
 

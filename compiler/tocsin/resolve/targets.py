@@ -24,7 +24,7 @@ def resolve_targets(document: Document, log: Log) -> Targets:
             place = document.places.value("targets", product)
             what = f"{product} {versions.show(found[product])} is not a release that this version was verified with"
             log.error("TGT102", what, place, f"name one from {first} to {last}")
-    return Targets(**found)
+    return Targets(**found, long_term=written.long_term or "")
 
 
 def require(feature: str, targets: Targets, what: str, places: Places, path: tuple[str, ...], log: Log) -> None:

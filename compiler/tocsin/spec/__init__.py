@@ -15,6 +15,7 @@ from tocsin.spec.collection import Collection
 from tocsin.spec.grafana import Grafana
 from tocsin.spec.labels import LabelRule
 from tocsin.spec.owners import Owner
+from tocsin.spec.retention import Logs, Tier
 from tocsin.spec.scalars import LabelName, Name, Section, Text
 from tocsin.spec.signals import Layer, Signals
 from tocsin.spec.slos import Slo
@@ -34,6 +35,8 @@ class Spec(Section):
     labels: dict[LabelName, LabelRule]
     clusters: dict[Name, Cluster]
     collection: Collection = Collection.model_construct()
+    retention: dict[Name, Tier] = Field(default={}, min_length=1)
+    logs: Logs | None = None
     signals: Signals
     slos: dict[Name, Slo] = Field(default={})
     tenants: dict[Name, Tenant] = Field(default={})
@@ -45,12 +48,12 @@ SHARED = ("owners", "clusters", "signals", "slos", "tenants")  # the sections th
 
 PLANNED = frozenset(
     """
-    targets.long_term labels.*.max_values
+    labels.*.max_values
     owners.*.escalation owners.*.page.opsgenie owners.*.page.teams owners.*.page.email owners.*.page.telegram
     owners.*.page.discord owners.*.ticket.opsgenie owners.*.ticket.teams owners.*.ticket.email owners.*.ticket.telegram
     owners.*.ticket.discord owners.*.ticket.jira
     clusters.*.cooling clusters.*.exporters.slurm clusters.*.exporters.infiniband clusters.*.exporters.cdu
-    collection.deep retention maintenance
+    collection.deep maintenance
     slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite slos.*.no_traffic slos.*.alerts
     alerts dashboards mixins
     """.split()

@@ -19,6 +19,7 @@ class SignalDefinition(Section):
     job: Name
     labels: list[LabelName] = Field(default=[])
     owner: Name | None = None
+    sensitivity: Literal["open", "restricted"] = "open"
 
 
 class Signals(Section):

@@ -1,4 +1,6 @@
-"""`targets`: the versions that the output must run on."""
+"""`targets`: the versions that the output must run on, and the long-term store."""
+
+from typing import Literal
 
 from tocsin.spec.scalars import Section, Version
 
@@ -10,3 +12,4 @@ class Targets(Section):
     alertmanager: Version
     grafana: Version
     dcgm_exporter: Version
+    long_term: Literal["prometheus", "thanos", "mimir", "cortex", "victoriametrics"] | None = None
