@@ -31,7 +31,10 @@ class Target(NamedTuple):
 
 
 class ScrapeJob(NamedTuple):
-    """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself."""
+    """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself.
+
+    `watched` is the absolute pattern of target files that somebody else writes and removes.
+    """
 
     name: str
     interval: Duration
@@ -39,6 +42,7 @@ class ScrapeJob(NamedTuple):
     targets_file: str
     relabel: tuple[Relabel, ...]
     origin: Span
+    watched: str = ""
 
 
 class Server(NamedTuple):
@@ -54,11 +58,25 @@ class Server(NamedTuple):
 
 
 class CounterFile(NamedTuple):
-    """The dcgm-exporter fields of a node group, to be refreshed every `interval`."""
+    """The dcgm-exporter fields of a node group, to be refreshed every `interval`; `flags` are further start flags."""
 
     path: str
     metrics: tuple[Metric, ...]
     interval: Duration
+    origin: Span
+    flags: tuple[str, ...] = ()
+
+
+class JobHooks(NamedTuple):
+    """What a cluster's scheduler runs where a job starts and ends on a node.
+
+    The scripts keep the node a target of `port` in the folder `targets`, and its jobs in the folder `jobs`.
+    """
+
+    cluster: str
+    port: int
+    targets: str
+    jobs: str
     origin: Span
 
 
@@ -244,3 +262,4 @@ class Plan(NamedTuple):
     dashboards: tuple[Dashboard, ...]
     datasource_url: str
     counter_files: tuple[CounterFile, ...]
+    job_hooks: tuple[JobHooks, ...]

@@ -11,12 +11,13 @@ from tocsin.emit.manifest import manifest
 from tocsin.emit.prometheus import prometheus
 from tocsin.emit.rules import rules
 from tocsin.emit.ruletests import ruletests
+from tocsin.emit.slurm import slurm
 
 if TYPE_CHECKING:
     from tocsin.artifact import Artifact
     from tocsin.plan import Plan
 
-EMITTERS = (alertmanager, counters, grafana, prometheus, rules, ruletests)
+EMITTERS = (alertmanager, counters, grafana, prometheus, rules, ruletests, slurm)
 
 
 def emit(plan: Plan) -> tuple[Artifact, ...]:

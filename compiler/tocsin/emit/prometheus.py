@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tocsin.plan import Plan, Relabel, ScrapeJob, Server, Target
 
 _TIMEOUT = Duration.of(seconds=10)  # Prometheus' default; it refuses a timeout above the interval
+_WATCH = Duration.of(seconds=30)  # what another host writes into a shared folder sends no notice
 _UP = "../../"  # from prometheus/<cluster>/ to the factory's folder
 
 
@@ -52,7 +53,11 @@ def _job(lines: Lines, job: ScrapeJob) -> None:
     lines.add(f"- job_name: {scalar(job.name)}")
     lines.add(f"  scrape_interval: {job.interval}")
     lines.add(f"  scrape_timeout: {min(job.interval, _TIMEOUT)}")
-    if job.targets_file:
+    if job.watched:
+        lines.add("  file_sd_configs:")
+        lines.add(f"  - files: {flow([job.watched])}")
+        lines.add(f"    refresh_interval: {_WATCH}")
+    elif job.targets_file:
         lines.add("  file_sd_configs:")
         lines.add(f"  - files: {flow([_UP + job.targets_file])}")
     else:

@@ -33,6 +33,7 @@ NEEDED = {
     "clusters.*.jobs.*.workload": "add `workload: training`, or `inference`",
     "clusters.*.jobs.*.hosts": 'add `hosts: "gpu-node-[01-08]"`',
     "clusters.*.jobs.*.port": "add `port: 8000`, where the application answers `/metrics`",
+    "collection.deep.only": "add `only: active_jobs`",
     "signals": "list what must be there, as in `signals: {mandatory: [xid]}`",
     "signals.mandatory": "list what must be there: `mandatory: [xid]`",
     "signals.define.*.metric": "add `metric: requests_total`, the name that the application exports",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import pattern
 from tocsin.catalog import EXPORTERS
+from tocsin.lower.deep import deep_jobs, shared_flags
 from tocsin.plan import CounterFile, Relabel, ScrapeJob, Server, Target
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _JOB_IDS = ("hpc_job", "jobid", "slurm_job_id", "slurmjobid")
 def server(factory: Factory, cluster: Cluster, rule_files: tuple[str, ...]) -> Server:
     """The Prometheus of a cluster."""
     jobs = [_exporter_job(factory, cluster, exporter) for exporter in EXPORTERS]
+    jobs += deep_jobs(factory, cluster, _canonical(_RENAMED))
     jobs += [_application_job(factory, cluster, index) for index in range(len(cluster.jobs))]
     return Server(
         path=f"prometheus/{cluster.name}/prometheus.yml",
@@ -46,9 +48,12 @@ def server(factory: Factory, cluster: Cluster, rule_files: tuple[str, ...]) -> S
 
 def counter_files(factory: Factory) -> tuple[CounterFile, ...]:
     """The dcgm-exporter fields of every node group: what the signals of the factory need, by field id."""
-    metrics = sorted((m for m in factory.metrics.values() if m.exporter == "dcgm"), key=lambda m: m.field or 0)
+    deep = factory.deep.signals if factory.deep else {}
+    everywhere = (m for m in factory.metrics.values() if m.exporter == "dcgm" and m.signal not in deep)
+    metrics = tuple(sorted(everywhere, key=lambda m: m.field or 0))
+    path, flags = "exporters/dcgm/{}-{}.csv", shared_flags(factory)
     return tuple(
-        CounterFile(f"exporters/dcgm/{cluster.name}-{group.name}.csv", tuple(metrics), factory.interval, group.origin)
+        CounterFile(path.format(cluster.name, group.name), metrics, factory.refresh, group.origin, flags)
         for cluster in factory.clusters.values()
         for group in cluster.groups
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.factory import Alerting, Factory
 from tocsin.resolve.clusters import resolve_clusters
+from tocsin.resolve.deep import resolve_deep
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
 from tocsin.resolve.signals import resolve_signals
@@ -27,7 +28,8 @@ def resolve(document: Document, log: Log) -> Factory:
     tenants = resolve_tenants(document, log)
     labels = resolve_labels(document, tenants, log)
     clusters = resolve_clusters(document, tenants, log)
-    signals = resolve_signals(document, owners, layers, labels, log)
+    deep = resolve_deep(document, log)
+    signals = resolve_signals(document, owners, layers, labels, deep.signals if deep else {}, log)
     return Factory(
         name=spec.factory,
         targets=targets,
@@ -44,6 +46,8 @@ def resolve(document: Document, log: Log) -> Factory:
         datasource_url=spec.grafana.datasource,
         origin=places.key("factory"),
         metrics={metric.name: metric for signal in signals.values() for metric in signal.metrics},
+        refresh=spec.collection.refresh or spec.collection.intervals.default,
+        deep=deep,
     )
 
 

@@ -51,7 +51,7 @@ PLANNED = frozenset(
     owners.*.ticket.discord owners.*.ticket.jira
     clusters.*.cooling clusters.*.discovery.kubernetes clusters.*.discovery.consul clusters.*.discovery.dns
     clusters.*.discovery.http clusters.*.exporters.slurm clusters.*.exporters.infiniband clusters.*.exporters.cdu
-    collection.deep collection.servers collection.budget retention maintenance
+    collection.servers collection.budget retention maintenance
     slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite slos.*.no_traffic slos.*.alerts
     tenants.*.namespaces alerts dashboards mixins
     """.split()

@@ -1,5 +1,6 @@
 """`collection`: how often is looked."""
 
+from tocsin.spec.deep import Deep
 from tocsin.spec.scalars import Interval, Section
 from tocsin.units import Duration as Length
 
@@ -13,6 +14,11 @@ class Intervals(Section):
 
 
 class Collection(Section):
-    """How the signals are collected."""
+    """How the signals are collected.
+
+    `refresh` is how often dcgm-exporter reads its boards; as often as it is scraped, unless the spec says so.
+    """
 
     intervals: Intervals = Intervals.model_construct()
+    refresh: Interval | None = None
+    deep: Deep | None = None
