@@ -22,6 +22,7 @@ from fleet.program import free_address, running
 from tocsin.catalog import profiling_signals
 from tocsin.diagnostics import Log
 from tocsin.pipeline import Compiled, compile_spec
+from tocsin.verify.scripts import judge_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,6 +134,20 @@ def test_no_rule_fires_where_deep_series_are_absent(tmp_path: Path, promtool: To
     command = [promtool.path, "test", "rules", tmp_path / "test.yml"]
     answer = subprocess.run(command, check=False, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def test_a_script_that_no_shell_can_read_is_not_written(tmp_path: Path) -> None:
+    result = compiled(tmp_path, {"deep": DEEP})
+    (script,) = (artifact for artifact in result.artifacts if artifact.path.endswith("epilog.sh"))
+    for text, codes in ((script.text, []), (script.text.replace("jobs=", "jobs='"), ["VFY115"])):
+        broken = script._replace(text=text)
+        path = tmp_path / script.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        log = Log()
+        judge_scripts({script.path: broken}, tmp_path, log)
+        assert [told.code for told in log.sorted()] == codes
+        assert all(told.span.route == "collection.deep" for told in log.sorted())
 
 
 # --- live -------------------------------------------------------------------------------------------------------------

@@ -433,7 +433,10 @@ def test_the_next_job_mends_what_a_killed_one_left(tmp_path: Path, shell: str, s
 
 def test_what_only_a_killed_script_leaves_goes_with_the_next_prolog(host: Host) -> None:
     host.start(1, "0")
+    host.start(4, "4,6")
     (host.jobs / "0").write_text("1\n2\n2\n\nx y\n")
+    (host.jobs / "4").write_text("4\n4\n")
+    (host.jobs / "6").write_text("\n4")
     (host.jobs / "5").write_text("2\n")
     for name in (".0.tmp", "..active.tmp"):
         (host.jobs / name).write_text("4")
@@ -441,11 +444,11 @@ def test_what_only_a_killed_script_leaves_goes_with_the_next_prolog(host: Host) 
     (host.targets / f"{NODE}.json").write_text("[{")
     (host.targets / ".gpu-node-02.json.tmp").write_text("[")  # another node is at work
     host.start(3, "3")
-    assert host.mapping() == {"0": ["1"], "3": ["3"]}
-    assert (host.jobs / "0").read_text() == "1\n"
+    assert host.mapping() == {"0": ["1"], "3": ["3"], "4": ["4"], "6": ["4"]}
+    assert [(host.jobs / gpu).read_text() for gpu in "046"] == ["1\n", "4\n", "4\n"]
     assert host.target() == TARGET
-    host.end(1)
-    host.end(3)
+    for job in (1, 3, 4):
+        host.end(job)
     assert host.left() == [str(host.targets / ".gpu-node-02.json.tmp")]
 
 

@@ -8,7 +8,7 @@ trap '' PIPE
 newline='
 '
 
-# A script that fails drains its node, so trouble is told and the job goes on. What a job is called is never repeated.
+# A script that fails drains its node, so trouble is told and the job goes on. An id that is none is not repeated.
 say() {
     printf 'tocsin: %s\n' "$1" >&2
     command -v logger >/dev/null 2>&1 && logger -t tocsin -- "$1" >/dev/null 2>&1 9<&-
@@ -30,7 +30,7 @@ holds() { # LINES LINE
     return 1
 }
 
-# Sets `ids` to the job ids of a file, each once: dcgm-exporter answers nothing at all where one stands there twice.
+# Sets `ids` to the job ids of a file, each once: dcgm-exporter does not answer at all where one stands twice.
 read_ids() { # FILE
     ids=
     [ -f "$1" ] || return 0

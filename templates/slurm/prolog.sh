@@ -24,6 +24,14 @@ job_gpus() {
     unset IFS
 }
 
+consists_of() { # FILE LINES
+    seen=
+    while read -r line || [ -n "$line" ]; do
+        seen=$seen$line$newline
+    done <"$1"
+    [ "$seen" = "$2$newline" ]
+}
+
 # A job is active once its GPUs are mapped: a mapping without an active job was left by a script that was killed.
 forget_leftovers() {
     read_ids "$jobs/.active" || return
@@ -31,14 +39,12 @@ forget_leftovers() {
     mapped
     for gpu in $files; do
         read_ids "$jobs/$gpu" || return
-        found=$ids
         rest=
-        for id in $found; do
+        for id in $ids; do
             holds "$active" "$id" && rest=${rest:+$rest$newline}$id
         done
-        [ "$rest" = "$found" ] || put "$jobs" "$gpu" "$rest"
+        consists_of "$jobs/$gpu" "$rest" || put "$jobs" "$gpu" "$rest" || return
     done
-    return 0
 }
 
 add() { # NAME

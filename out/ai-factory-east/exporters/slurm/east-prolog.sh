@@ -18,7 +18,7 @@ trap '' PIPE
 newline='
 '
 
-# A script that fails drains its node, so trouble is told and the job goes on. What a job is called is never repeated.
+# A script that fails drains its node, so trouble is told and the job goes on. An id that is none is not repeated.
 say() {
     printf 'tocsin: %s\n' "$1" >&2
     command -v logger >/dev/null 2>&1 && logger -t tocsin -- "$1" >/dev/null 2>&1 9<&-
@@ -40,7 +40,7 @@ holds() { # LINES LINE
     return 1
 }
 
-# Sets `ids` to the job ids of a file, each once: dcgm-exporter answers nothing at all where one stands there twice.
+# Sets `ids` to the job ids of a file, each once: dcgm-exporter does not answer at all where one stands twice.
 read_ids() { # FILE
     ids=
     [ -f "$1" ] || return 0
@@ -136,6 +136,14 @@ job_gpus() {
     unset IFS
 }
 
+consists_of() { # FILE LINES
+    seen=
+    while read -r line || [ -n "$line" ]; do
+        seen=$seen$line$newline
+    done <"$1"
+    [ "$seen" = "$2$newline" ]
+}
+
 # A job is active once its GPUs are mapped: a mapping without an active job was left by a script that was killed.
 forget_leftovers() {
     read_ids "$jobs/.active" || return
@@ -143,14 +151,12 @@ forget_leftovers() {
     mapped
     for gpu in $files; do
         read_ids "$jobs/$gpu" || return
-        found=$ids
         rest=
-        for id in $found; do
+        for id in $ids; do
             holds "$active" "$id" && rest=${rest:+$rest$newline}$id
         done
-        [ "$rest" = "$found" ] || put "$jobs" "$gpu" "$rest"
+        consists_of "$jobs/$gpu" "$rest" || put "$jobs" "$gpu" "$rest" || return
     done
-    return 0
 }
 
 add() { # NAME
