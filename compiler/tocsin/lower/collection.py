@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.catalog import DEEP_JOB
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.missing import missing_signals
-from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.proofs import fires, proof, series, shared, silent
 from tocsin.plan import RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -34,8 +35,9 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
     }
     exporters = (alert for job in EXPORTER_SIGNALS for alert in (down[job], blind[job]))
     missing, proofs = missing_signals(factory, cluster)
-    tests = (_exporter_test(name, cluster, down, blind), *proofs)
-    return RuleFile(name, (RuleGroup(name, (*exporters, *missing), tests),))
+    deep, deep_proofs = _deep_down(factory, cluster)
+    tests = (_exporter_test(name, cluster, down, blind), *deep_proofs, *proofs)
+    return RuleFile(name, (RuleGroup(name, (*exporters, *deep, *missing), tests),))
 
 
 def _down(factory: Factory, job: str, signal: Signal) -> Alert:
@@ -51,6 +53,19 @@ def _down(factory: Factory, job: str, signal: Signal) -> Alert:
         description=f"The {job} exporter of {{{{ $labels.node }}}} fails more than a quarter of all scrapes: faults of "
         "what it measures may be invisible until it answers again.",
     )
+
+
+def _deep_down(factory: Factory, cluster: Cluster) -> tuple[list[Alert], list[RuleTest]]:
+    """The exporter of the deep signals is silent under a job; where none runs it is no target, and nothing is told."""
+    if factory.deep is None:
+        return [], []
+    signals = (factory.signals[id_] for id_ in sorted(factory.deep.signals))
+    alert = _down(factory, DEEP_JOB, min(signals, key=lambda signal: signal.layer != "silicon"))
+    stories = {"dies": "1x9 0x20 stale", "idles": "_x60", "works": "1x9 stale _x10 1x30"}
+    places = {story: {"cluster": cluster.name, "node": story, "job": DEEP_JOB} for story in stories}
+    inputs = [series("up", {**place, "instance": "a"}, stories[story]) for story, place in places.items()]
+    checks = [silent(alert, 15), fires(alert, 16, places["dies"]), fires(alert, 30, places["dies"]), silent(alert, 40)]
+    return [alert], [proof(alert, "dies under a job, which then ends", inputs, *checks)]
 
 
 def _all_down(factory: Factory, cluster: Cluster, job: str, signal: Signal, severity: str) -> Alert:

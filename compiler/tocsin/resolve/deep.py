@@ -25,6 +25,9 @@ def resolve_deep(document: Document, log: Log) -> Deep | None:
     if written.signals is None:
         mandatory = document.spec.signals.mandatory
         signals = {id_: origin for id_ in profiling_signals() if id_ not in mandatory}
+        if not signals:
+            what = "every signal that could be deep is mandatory: nothing is left to be collected on busy nodes only"
+            log.error("DEP106", what, origin, "remove `deep`, or some of them from `signals.mandatory`")
     else:
         signals = _named(document, written.signals, log)
     return Deep(
