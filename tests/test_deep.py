@@ -109,6 +109,17 @@ def test_the_second_exporter_has_its_own_door_and_shares_the_rest(tmp_path: Path
     assert "\nport=9500\n" in files["exporters/slurm/east-prolog.sh"]
 
 
+@pytest.mark.parametrize("folder", ["/a b", "/it's", '/a"b', "/$(id)", "/`id`", "/a{b,c}d", "/~/#x", "/a: b", "/%s"])
+def test_prometheus_reads_the_folder_that_is_written(tmp_path: Path, promtool: Tool, folder: str) -> None:
+    files = texts(compiled(tmp_path, {"deep": {**DEEP, "targets": folder}}))
+    assert deep_job(files)["file_sd_configs"] == [{"files": [f"{folder}/east/*.json"], "refresh_interval": "30s"}]
+    configuration = tmp_path / "prometheus.yml"
+    configuration.write_text(files["prometheus/east/prometheus.yml"].replace("../../", f"{tmp_path}/"), "utf-8")
+    command = [promtool.path, "check", "config", "--syntax-only", configuration]
+    answer = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
 def test_the_deep_series_have_the_labels_of_the_others(tmp_path: Path) -> None:
     files = texts(compiled(tmp_path, {"deep": DEEP}))
     jobs = yaml.safe_load(files["prometheus/east/prometheus.yml"])["scrape_configs"]

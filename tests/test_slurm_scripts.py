@@ -18,11 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from conftest import ROOT
 from tocsin.emit.slurm import slurm
 from tocsin.plan import JobHooks, Notifications, Plan
 from tocsin.source import Span
+from tocsin.spec.deep import Deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,6 +226,33 @@ def test_settings_are_text_for_every_shell(tmp_path: Path, name: str) -> None:
         assert host.left() == []
     assert not list(tmp_path.rglob("pwned"))
     assert not Path("pwned").exists()
+
+
+@given(parts=st.lists(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12), min_size=1, max_size=4))
+@settings(max_examples=150)
+def test_every_folder_that_a_spec_may_name_is_one_word_for_a_shell(parts: list[str]) -> None:
+    folder = "".join(f"/{part}" for part in parts)
+    try:
+        deep = Deep(only="active_jobs", targets=folder, jobs=folder)
+    except ValidationError:
+        return
+    script = next(slurm(plan(JobHooks("east", 9401, deep.targets, deep.jobs, PLACE)))).text
+    lines = script[script.index("cluster=") : script.index("PATH=")]
+    said = subprocess.run(
+        ["/bin/sh", "-c", f'{lines}printf %s "$targets|$jobs|$port|$cluster"'],
+        check=True,
+        capture_output=True,
+        env={},
+    )
+    assert said.stdout.decode() == f"{folder}|{folder}|9401|east"
+    assert said.stderr == b""
+
+
+@pytest.mark.parametrize("part", ["a*", "a?", "[a]", "a\\b", "..", ".", "", "a\nb", "a\tb", "\u00e4", "x" * 101])
+def test_a_folder_that_prometheus_would_not_watch_is_refused(part: str) -> None:
+    Deep(only="active_jobs", targets="/srv/a")
+    with pytest.raises(ValidationError):
+        Deep(only="active_jobs", targets=f"/srv/{part}/a")
 
 
 def test_where_the_shared_folder_is_not_mounted_nothing_is_made_in_its_place(host: Host) -> None:
