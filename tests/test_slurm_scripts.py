@@ -53,7 +53,7 @@ class Host:
             path.chmod(0o755)
 
     def popen(self, script: str, job: str | None, gpus: str = "", **more: str) -> Process:
-        """A script in a session of its own, with the little that slurmd gives it: not even a PATH."""
+        """A script in a process group of its own, with the little that slurmd gives it: not even a PATH."""
         named = {"SLURM_JOB_ID": job, "SLURM_JOB_GPUS": gpus, "SLURMD_NODENAME": NODE, **more}
         environment = {name: value for name, value in named.items() if value is not None}
         command = [str(shutil.which(self.shell)), str(self.folder / f"{script}.sh")]
