@@ -25,6 +25,7 @@ ELSEWHERE = {
     "VFY106": "only a build holds dashboards against Grafana's schema",
     "VFY107": "only a build reads the counters files",
     "VFY108": "only a build can meet such a promtool: test_discovery_written",
+    "VFY115": "only a build reads the scripts: test_deep.test_a_script_that_no_shell_can_read_is_not_written",
     "YML110": "it takes a file of more than 16 MiB: test_messages.test_a_file_that_is_too_large_is_refused",
 }
 

@@ -104,6 +104,22 @@ class Cluster(NamedTuple):
     origin: Span
 
 
+class Deep(NamedTuple):
+    """Signals that are scraped only on nodes with an active job, every `interval`, from an exporter of their own.
+
+    `refresh` is how often that exporter reads its boards. `targets` is a folder that Prometheus and the nodes share,
+    `jobs` the folder of dcgm-exporter's job mapping on each node. `signals` by id, with the place that asks for each.
+    """
+
+    signals: dict[str, Span]
+    interval: Duration
+    refresh: Duration
+    port: int
+    targets: str
+    jobs: str
+    origin: Span
+
+
 class Slo(NamedTuple):
     """An objective over a ratio of events. Exactly one of `bad` and `good` is given.
 
@@ -252,6 +268,8 @@ class Factory(NamedTuple):
     origin: Span
     metrics: dict[str, Metric]
     retention: Retention
+    refresh: Duration
+    deep: Deep | None
 
     def owner_of(self, layer: str) -> str:
         """The owner of a layer."""

@@ -56,8 +56,9 @@ class ScrapeJob(NamedTuple):
     """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself.
 
     Where there is a `discovery` it tells the targets, and `target_relabel` makes them what ours would be; `targets` are
-    those that the spec expects, as far as it knows, and stand nowhere. `select` leaves the targets that are this
-    server's. With `matches` the targets are servers, which are asked for the series of these names.
+    those that the spec expects, as far as it knows, and stand nowhere. `watched` is the absolute pattern of target
+    files that somebody else writes and removes. `select` leaves the targets that are this server's. With `matches` the
+    targets are servers, which are asked for the series of these names.
     """
 
     name: str
@@ -69,6 +70,7 @@ class ScrapeJob(NamedTuple):
     limits: Limits | None = None
     discovery: Discovery | None = None
     target_relabel: tuple[Relabel, ...] = ()
+    watched: str = ""
     select: tuple[Relabel, ...] = ()
     matches: tuple[str, ...] = ()
 
@@ -121,11 +123,25 @@ class Server(NamedTuple):
 
 
 class CounterFile(NamedTuple):
-    """The dcgm-exporter fields of a node group, to be refreshed every `interval`."""
+    """The dcgm-exporter fields of a node group, to be refreshed every `interval`; `flags` are further start flags."""
 
     path: str
     metrics: tuple[Metric, ...]
     interval: Duration
+    origin: Span
+    flags: tuple[str, ...] = ()
+
+
+class JobHooks(NamedTuple):
+    """What a cluster's scheduler runs where a job starts and ends on a node.
+
+    The scripts keep the node a target of `port` in the folder `targets`, and its jobs in the folder `jobs`.
+    """
+
+    cluster: str
+    port: int
+    targets: str
+    jobs: str
     origin: Span
 
 
@@ -366,3 +382,4 @@ class Plan(NamedTuple):
     sizes: Sizes
     arguments: tuple[ArgumentFile, ...] = ()
     settings: tuple[SettingsFile, ...] = ()
+    job_hooks: tuple[JobHooks, ...] = ()

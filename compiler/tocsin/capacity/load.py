@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import burn, naming
+from tocsin.catalog import DEEP_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +31,7 @@ HISTOGRAM_SERIES = 14 + 3
 WATCHDOG_SERIES = 2
 # node_exporter 1.5.0 with its default collectors, counted: 481 series and 13 for each logical CPU; a host of eight H100
 # has 224 of those (NVIDIA DGX H100: two Xeon 8480C).
-OTHER_SERIES = {"dcgm": 0, "node": 481 + 13 * 224}
+OTHER_SERIES = {"dcgm": 0, DEEP_JOB: 0, "node": 481 + 13 * 224}
 
 RULES = "recording rules"  # stands for a job's name, which has no spaces, where series are recorded
 # Recorded series of a sound fleet: the signal that has them recorded, what each belongs to, how many it has. Those of
@@ -95,6 +96,12 @@ def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
             for owner, metric in shown.get(exporter, ()):
                 counts[owner] += _at_node(metric, group)
             yield from _owned(factory, cluster, exporter, factory.interval, group.hosts, counts)
+        if factory.deep is not None:
+            # Every node at work, which is what the servers have to bear.
+            counts = Counter()
+            for owner, metric in shown.get(DEEP_JOB, ()):
+                counts[owner] += _at_node(metric, group)
+            yield from _owned(factory, cluster, DEEP_JOB, factory.deep.interval, group.hosts, counts)
         for owner, count in sorted(_recorded(factory, shown, group).items()):
             yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
     for job in cluster.jobs:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from tocsin.source import Source, compose
 
 EXPORTERS = ("dcgm", "node")
+DEEP_JOB = "dcgm-deep"  # a second dcgm-exporter of a node, scraped while the node works
 
 
 class Metric(NamedTuple):
@@ -84,6 +85,15 @@ def metrics() -> dict[str, Metric]:
             labels = tuple(row.pop("labels", ()))
             found[row["name"]] = Metric(exporter=exporter, labels=labels, **row)
     return found
+
+
+@cache
+def profiling_signals() -> tuple[str, ...]:
+    """Signals that only DCGM's profiling module measures: its fields are 1000 to 1099 (dcgm_fields.h)."""
+    fields: dict[str, list[int]] = {}
+    for metric in metrics().values():
+        fields.setdefault(metric.signal, []).append(metric.field or 0)
+    return tuple(id_ for id_ in signal_kinds() if id_ in fields and all(1000 <= f < 1100 for f in fields[id_]))
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.check.capacity import check_capacity
+from tocsin.check.deep import check_deep
 from tocsin.check.discovery import check_discovery
 from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 CHECKS = (
     check_discovery,
+    check_deep,
     check_hosts,
     check_objectives,
     check_queries,

@@ -9,12 +9,14 @@ from tocsin.artifact import Artifact
 from tocsin.emit.discovery import discovery
 from tocsin.emit.storage import storage
 from tocsin.emit.text import Lines, flow, scalar
+from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tocsin.plan import Limits, Plan, Relabel, ScrapeJob, Server, Target
 
+_WATCH = Duration.of(seconds=30)  # what another host writes into a shared folder sends no notice
 _UP = "../../"  # from prometheus/<cluster>/ to the factory's folder
 
 
@@ -72,6 +74,10 @@ def _job(lines: Lines, job: ScrapeJob) -> None:
         lines.add(f"    match[]: {flow(job.matches)}")
     if job.discovery:
         discovery(lines, job.discovery)
+    elif job.watched:
+        lines.add("  file_sd_configs:")
+        lines.add(f"  - files: {flow([job.watched])}")
+        lines.add(f"    refresh_interval: {_WATCH}")
     elif job.targets_file:
         lines.add("  file_sd_configs:")
         lines.add(f"  - files: {flow([_UP + job.targets_file])}")

@@ -47,6 +47,7 @@ NEEDED = {
     "logs.keep": "say how long every line is kept: `keep: 31d`",
     "logs.errors": "say how long errors are kept: `errors: 90d`",
     "logs.object_store": "say where Loki keeps its chunks: `object_store: s3`, or gcs, azure, swift, filesystem",
+    "collection.deep.only": "add `only: active_jobs`",
     "signals": "list what must be there, as in `signals: {mandatory: [xid]}`",
     "signals.mandatory": "list what must be there: `mandatory: [xid]`",
     "signals.define.*.metric": "add `metric: requests_total`, the name that the application exports",

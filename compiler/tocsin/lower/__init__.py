@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin.lower.above import above
 from tocsin.lower.collection import collection
 from tocsin.lower.dashboards import operations
+from tocsin.lower.deep import deep_counters, job_hooks
 from tocsin.lower.fabric import errors
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
@@ -62,10 +63,11 @@ def lower(factory: Factory) -> Plan:
         notifications=notifications(factory),
         dashboards=(operations(factory),),
         datasource_url=factory.datasource_url,
-        counter_files=counter_files(factory),
+        counter_files=(*counter_files(factory), *deep_counters(factory)),
         sizes=sizes(factory, servers, factory.retention.hot.keep),
         arguments=(*server_arguments(factory, tiered), *store_arguments(factory, tiered, later)),
         settings=store_settings(factory, rules, later),
+        job_hooks=job_hooks(factory),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
+from tocsin.catalog import DEEP_JOB
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.missing import missing_signals
-from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.proofs import fires, proof, series, shared, silent
 from tocsin.lower.undiscovered import undiscovered
 from tocsin.lower.violations import counted, violation_test, watched
 from tocsin.plan import Record, RuleFile, RuleGroup
@@ -35,12 +36,18 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
         counted(factory, cluster),
         *(alert for two in broken.values() for alert in two),
     )
+    deep, deep_proofs = _deep_down(factory, cluster)
     if (capacity.shards(factory, cluster) or 1) > 1:
         # One node at a time; whether all are silent is seen by the server above, which reads how many answer.
         answers = Record(naming.TARGETS_UP, "sum by (cluster, job) (up)", {}, cluster.origin)
         missing, proofs = missing_signals(factory, cluster, EXPORTER_SIGNALS)
-        tests = (_exporter_test(name, cluster, down, {}), *proofs, violation_test(factory, cluster, broken))
-        rules: tuple[Record | Alert, ...] = (answers, *down.values(), *missing, *violations)
+        tests = (
+            _exporter_test(name, cluster, down, {}),
+            *deep_proofs,
+            *proofs,
+            violation_test(factory, cluster, broken),
+        )
+        rules: tuple[Record | Alert, ...] = (answers, *down.values(), *deep, *missing, *violations)
         return RuleFile(name, (RuleGroup(name, rules, tests),), per_node=True)
     blind = {job: all_down(factory, job, f'up{{cluster={quote(cluster.name)}, job="{job}"}}') for job in down}
     exporters = (alert for job in EXPORTER_SIGNALS for alert in (down[job], blind[job]))
@@ -48,8 +55,14 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
         factory, cluster, {job: factory.signals[id_] for job, (id_, _) in EXPORTER_SIGNALS.items()}
     )
     missing, proofs = missing_signals(factory, cluster, (*EXPORTER_SIGNALS, *(job.name for job in cluster.jobs)))
-    tests = (_exporter_test(name, cluster, down, blind), *stories, *proofs, violation_test(factory, cluster, broken))
-    return RuleFile(name, (RuleGroup(name, (*exporters, *untold, *missing, *violations), tests),))
+    tests = (
+        _exporter_test(name, cluster, down, blind),
+        *deep_proofs,
+        *stories,
+        *proofs,
+        violation_test(factory, cluster, broken),
+    )
+    return RuleFile(name, (RuleGroup(name, (*exporters, *deep, *untold, *missing, *violations), tests),))
 
 
 def _signals(factory: Factory, cluster: Cluster) -> dict[str, Signal]:
@@ -76,6 +89,19 @@ def _down(factory: Factory, job: str, signal: Signal) -> Alert:
         description=f"The {job} exporter of {{{{ $labels.node }}}} fails more than a quarter of all scrapes: faults of "
         "what it measures may be invisible until it answers again.",
     )
+
+
+def _deep_down(factory: Factory, cluster: Cluster) -> tuple[list[Alert], list[RuleTest]]:
+    """The exporter of the deep signals is silent under a job; where none runs it is no target, and nothing is told."""
+    if factory.deep is None:
+        return [], []
+    signals = (factory.signals[id_] for id_ in sorted(factory.deep.signals))
+    alert = _down(factory, DEEP_JOB, min(signals, key=lambda signal: signal.layer != "silicon"))
+    stories = {"dies": "1x9 0x20 stale", "idles": "_x60", "works": "1x9 stale _x10 1x30"}
+    places = {story: {"cluster": cluster.name, "node": story, "job": DEEP_JOB} for story in stories}
+    inputs = [series("up", {**place, "instance": "a"}, stories[story]) for story, place in places.items()]
+    checks = [silent(alert, 15), fires(alert, 16, places["dies"]), fires(alert, 30, places["dies"]), silent(alert, 40)]
+    return [alert], [proof(alert, "dies under a job, which then ends", inputs, *checks)]
 
 
 def all_down(factory: Factory, job: str, targets: str) -> Alert:

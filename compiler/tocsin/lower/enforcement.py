@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import pattern
-from tocsin.catalog import EXPORTERS
 from tocsin.ingest import ORIGINAL, QUARANTINED, VIOLATES, labels_of
 from tocsin.plan import Relabel
 
@@ -34,7 +33,8 @@ def enforced(factory: Factory, job: str) -> tuple[Relabel, ...]:
     rules = [rule for rule in factory.labels.values() if rule.name in known - {"cluster"}]
     place = [rule for name in _PLACE for rule in rules if rule.name == name]
     others = [rule for rule in rules if rule not in place and (rule.values is not None or rule.pattern)]
-    apart, stripped = (place, others) if job in EXPORTERS else ([*place, *others], [])
+    applications = {application.name for cluster in factory.clusters.values() for application in cluster.jobs}
+    apart, stripped = ([*place, *others], []) if job in applications else (place, others)
     steps = [step for rule in apart for step in _marked(rule)]
     for rule in stripped:
         steps += [*_marked(rule), Relabel(source=(_BAD,), regex=rule.name, target=rule.name, replacement="")]

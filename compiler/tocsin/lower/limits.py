@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin import capacity
+from tocsin.catalog import DEEP_JOB
 from tocsin.plan import Limits
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def limited(factory: Factory, cluster: Cluster, jobs: Sequence[ScrapeJob]) -> li
 
 def _limits(factory: Factory, job: str, series: int, targets: int) -> Limits:
     """The limits of a job with so many targets, the largest of which shows so many series."""
-    samples = series * (JOBS_AT_ONCE if job == "dcgm" else 1)
+    samples = series * (JOBS_AT_ONCE if job in ("dcgm", DEEP_JOB) else 1)
     if job not in factory.other_series:
         samples = max(samples, USUAL_SAMPLES)
     return Limits(_rounded(samples), _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import pattern
-from tocsin.catalog import EXPORTERS
+from tocsin.catalog import DEEP_JOB, EXPORTERS
+from tocsin.lower.deep import deep_jobs, shared_flags
 from tocsin.lower.discovery import discovered, in_namespaces
 from tocsin.lower.enforcement import enforced
 from tocsin.plan import CounterFile, Relabel, ScrapeJob, Target
@@ -33,7 +34,8 @@ _JOB_IDS = ("hpc_job", "jobid", "slurm_job_id", "slurmjobid")
 
 def node_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
     """The exporters that run on every node."""
-    return [discovered(factory, cluster, _exporter_job(factory, cluster, exporter)) for exporter in EXPORTERS]
+    jobs = [discovered(factory, cluster, _exporter_job(factory, cluster, exporter)) for exporter in EXPORTERS]
+    return [*jobs, *deep_jobs(factory, cluster, (*_canonical(_RENAMED), *enforced(factory, DEEP_JOB)))]
 
 
 def application_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
@@ -44,9 +46,12 @@ def application_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
 
 def counter_files(factory: Factory) -> tuple[CounterFile, ...]:
     """The dcgm-exporter fields of every node group: what the signals of the factory need, by field id."""
-    metrics = sorted((m for m in factory.metrics.values() if m.exporter == "dcgm"), key=lambda m: m.field or 0)
+    deep = factory.deep.signals if factory.deep else {}
+    everywhere = (m for m in factory.metrics.values() if m.exporter == "dcgm" and m.signal not in deep)
+    metrics = tuple(sorted(everywhere, key=lambda m: m.field or 0))
+    path, flags = "exporters/dcgm/{}-{}.csv", shared_flags(factory)
     return tuple(
-        CounterFile(f"exporters/dcgm/{cluster.name}-{group.name}.csv", tuple(metrics), factory.interval, group.origin)
+        CounterFile(path.format(cluster.name, group.name), metrics, factory.refresh, group.origin, flags)
         for cluster in factory.clusters.values()
         for group in cluster.groups
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.factory import Alerting, Factory
 from tocsin.resolve.clusters import resolve_clusters
+from tocsin.resolve.deep import resolve_deep
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
 from tocsin.resolve.retention import resolve_retention
@@ -29,7 +30,8 @@ def resolve(document: Document, log: Log) -> Factory:
     tenants = resolve_tenants(document, log)
     labels = resolve_labels(document, tenants, log)
     clusters = resolve_clusters(document, tenants, log)
-    signals = resolve_signals(document, owners, layers, labels, log)
+    deep = resolve_deep(document, log)
+    signals = resolve_signals(document, owners, layers, labels, deep.signals if deep else {}, log)
     slos = resolve_slos(document, owners, signals, log)
     return Factory(
         name=spec.factory,
@@ -51,6 +53,8 @@ def resolve(document: Document, log: Log) -> Factory:
         origin=places.key("factory"),
         metrics={metric.name: metric for signal in signals.values() for metric in signal.metrics},
         retention=resolve_retention(document, targets, signals, slos, log),
+        refresh=spec.collection.refresh or spec.collection.intervals.default,
+        deep=deep,
     )
 
 

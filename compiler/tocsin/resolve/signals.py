@@ -20,17 +20,22 @@ if TYPE_CHECKING:
 
 
 def resolve_signals(
-    document: Document, owners: dict[str, Owner], layers: dict[str, str], labels: dict[str, Label], log: Log
+    document: Document,
+    owners: dict[str, Owner],
+    layers: dict[str, str],
+    labels: dict[str, Label],
+    deep: dict[str, Span],
+    log: Log,
 ) -> dict[str, Signal]:
-    """The signals by id: the catalogue's base, what the spec makes mandatory, what it defines."""
+    """The signals by id: the catalogue's base, what the spec makes mandatory or deep, what it defines."""
     written, places = document.spec.signals, document.places
     kinds = signal_kinds()
     found: dict[str, Signal] = {}
     mandatory = _mandatory(document, [*kinds, *written.define], log)
     for id_, kind in kinds.items():
-        if kind.base or id_ in mandatory:
+        if kind.base or id_ in mandatory or id_ in deep:
             carriers = tuple(metric for metric in metrics().values() if metric.signal == id_)
-            origin = mandatory.get(id_, places.key("signals"))
+            origin = mandatory.get(id_) or deep.get(id_) or places.key("signals")
             owner = layers.get(kind.layer, "")
             found[id_] = Signal(id_, kind.layer, owner, kind.meaning, carriers, id_ in mandatory, kind.label, origin)
     taken = {metric.name: "the catalogue" for metric in metrics().values()}

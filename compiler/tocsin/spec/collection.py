@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from tocsin.spec.deep import Deep
 from tocsin.spec.scalars import Amount, Interval, Name, Section
 from tocsin.spec.servers import Budget, Servers
 from tocsin.units import Duration as Length
@@ -20,10 +21,13 @@ class Intervals(Section):
 class Collection(Section):
     """How the signals are collected.
 
+    `refresh` is how often dcgm-exporter reads its boards; as often as it is scraped, unless the spec says so.
     `other_series` says of a job how many series each of its targets has beside those that tocsin knows.
     """
 
     intervals: Intervals = Intervals.model_construct()
+    refresh: Interval | None = None
+    deep: Deep | None = None
     on_violation: Literal["quarantine", "drop"] = "quarantine"
     servers: Servers = Servers.model_construct()
     budget: Budget = Budget.model_construct()

@@ -14,6 +14,7 @@ from tocsin.verify.counters import judge_counters
 from tocsin.verify.dashboards import judge_dashboards
 from tocsin.verify.promtool import judge_configurations, judge_rules, judge_tests
 from tocsin.verify.run import Tool, find, together
+from tocsin.verify.scripts import judge_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,6 +43,7 @@ def verify(artifacts: Sequence[Artifact], promtool: Tool, amtool: Tool, log: Log
                 lambda: judge_notifications(amtool, files, folder, log),
                 lambda: judge_dashboards(files, log),
                 lambda: judge_counters(files, log),
+                lambda: judge_scripts(files, folder, log),
             ]
         )
 
