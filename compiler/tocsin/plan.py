@@ -31,7 +31,10 @@ class Target(NamedTuple):
 
 
 class ScrapeJob(NamedTuple):
-    """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself."""
+    """One job of a server. `targets_file` holds its targets; empty where they stand in the configuration itself.
+
+    A scrape may take `timeout`, or the interval where that is shorter.
+    """
 
     name: str
     interval: Duration
@@ -39,6 +42,7 @@ class ScrapeJob(NamedTuple):
     targets_file: str
     relabel: tuple[Relabel, ...]
     origin: Span
+    timeout: Duration = Duration.of(seconds=10)  # Prometheus' default
 
 
 class Server(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.check.cooling import check_cooling
 from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from tocsin.document import Document
     from tocsin.factory import Factory
 
-CHECKS = (check_hosts, check_objectives, check_queries)
+CHECKS = (check_hosts, check_cooling, check_objectives, check_queries)
 
 
 def check(factory: Factory, document: Document, log: Log) -> None:

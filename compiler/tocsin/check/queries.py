@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
+from tocsin.catalog import exporter_kinds
 from tocsin.diagnostics import Related, near
 from tocsin.examples import labels_for, value_for
 from tocsin.pattern import matches
@@ -15,12 +17,11 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory, Label, Slo
     from tocsin.promql import Matcher, Selector
 
-# The labels that every series of an entity has after ingest, beside those of its own metric.
+# The labels that every series of an entity of dcgm-exporter has after ingest, beside those of its own metric.
 ENTITY_LABELS = {
     "gpu": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "modelName"),
     "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "job_id", "pci_bus_id", "device", "modelName"),
-    "port": (),
-    "target": (),
+    "link": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "model_name"),
 }
 TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
 
@@ -28,7 +29,15 @@ TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
 def labels_of(metric: Metric) -> set[str]:
     """The labels of a metric's series after ingest."""
     own = {"le"} if metric.type == "histogram" else set()
-    return {*TARGET_LABELS, *ENTITY_LABELS[metric.entity], *metric.labels, *own}
+    entity = ENTITY_LABELS.get(metric.entity, ()) if metric.exporter == "dcgm" else ()
+    target = set(TARGET_LABELS) - ({"node"} if metric.exporter in _beside_nodes() else set())
+    return {*target, *entity, *metric.labels, *own}
+
+
+@cache
+def _beside_nodes() -> frozenset[str]:
+    """The jobs of exporters that do not stand on the nodes: their targets have no `node`."""
+    return frozenset(kind.job for kind in exporter_kinds().values() if kind.stands != "node")
 
 
 def check_queries(factory: Factory, document: Document, log: Log) -> None:

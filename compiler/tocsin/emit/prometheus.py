@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
 from tocsin.emit.text import Lines, flow, scalar
-from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tocsin.plan import Plan, Relabel, ScrapeJob, Server, Target
 
-_TIMEOUT = Duration.of(seconds=10)  # Prometheus' default; it refuses a timeout above the interval
 _UP = "../../"  # from prometheus/<cluster>/ to the factory's folder
 
 
@@ -51,7 +49,7 @@ def _configuration(server: Server) -> Artifact:
 def _job(lines: Lines, job: ScrapeJob) -> None:
     lines.add(f"- job_name: {scalar(job.name)}")
     lines.add(f"  scrape_interval: {job.interval}")
-    lines.add(f"  scrape_timeout: {min(job.interval, _TIMEOUT)}")
+    lines.add(f"  scrape_timeout: {min(job.interval, job.timeout)}")
     if job.targets_file:
         lines.add("  file_sd_configs:")
         lines.add(f"  - files: {flow([_UP + job.targets_file])}")

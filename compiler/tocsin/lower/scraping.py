@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import pattern
 from tocsin.catalog import EXPORTERS
+from tocsin.lower.exporters import exporter_jobs
 from tocsin.plan import CounterFile, Relabel, ScrapeJob, Server, Target
 
 if TYPE_CHECKING:
@@ -26,12 +27,14 @@ _RENAMED = {
 _HOST_NAMES = ("Hostname", "hostname")
 # err_msg repeats err_code; the driver's version on every series would end all of them at every driver upgrade.
 _DROPPED = ("exported_.*", "err_msg", "DCGM_FI_DRIVER_VERSION", "DCGM_FI_SYSTEM_DRIVER_VERSION")
+_NO_FIELD = 1 << 16  # what the exporter counts itself has no field of DCGM, and stands behind what has one
 _JOB_IDS = ("hpc_job", "jobid", "slurm_job_id", "slurmjobid")
 
 
 def server(factory: Factory, cluster: Cluster, rule_files: tuple[str, ...]) -> Server:
     """The Prometheus of a cluster."""
     jobs = [_exporter_job(factory, cluster, exporter) for exporter in EXPORTERS]
+    jobs += exporter_jobs(factory, cluster, targets_files=cluster.discovery == "file")
     jobs += [_application_job(factory, cluster, index) for index in range(len(cluster.jobs))]
     return Server(
         path=f"prometheus/{cluster.name}/prometheus.yml",
@@ -46,7 +49,7 @@ def server(factory: Factory, cluster: Cluster, rule_files: tuple[str, ...]) -> S
 
 def counter_files(factory: Factory) -> tuple[CounterFile, ...]:
     """The dcgm-exporter fields of every node group: what the signals of the factory need, by field id."""
-    metrics = sorted((m for m in factory.metrics.values() if m.exporter == "dcgm"), key=lambda m: m.field or 0)
+    metrics = sorted((m for m in factory.metrics.values() if m.exporter == "dcgm"), key=lambda m: m.field or _NO_FIELD)
     return tuple(
         CounterFile(f"exporters/dcgm/{cluster.name}-{group.name}.csv", tuple(metrics), factory.interval, group.origin)
         for cluster in factory.clusters.values()

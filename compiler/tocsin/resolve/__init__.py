@@ -8,7 +8,7 @@ from tocsin.factory import Alerting, Factory
 from tocsin.resolve.clusters import resolve_clusters
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
-from tocsin.resolve.signals import resolve_signals
+from tocsin.resolve.signals import Known, resolve_signals
 from tocsin.resolve.slos import resolve_slos
 from tocsin.resolve.targets import resolve_targets
 
@@ -27,7 +27,7 @@ def resolve(document: Document, log: Log) -> Factory:
     tenants = resolve_tenants(document, log)
     labels = resolve_labels(document, tenants, log)
     clusters = resolve_clusters(document, tenants, log)
-    signals = resolve_signals(document, owners, layers, labels, log)
+    signals = resolve_signals(document, Known(owners, layers, labels, clusters, targets), log)
     return Factory(
         name=spec.factory,
         targets=targets,

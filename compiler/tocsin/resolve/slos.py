@@ -108,5 +108,6 @@ def _judge_patterns(selector: Selector) -> None:
 def _refused(document: Document) -> set[str]:
     """The series of definitions that were refused: that much is told already."""
     kinds = signal_kinds()
-    refused = (definition for id_, definition in document.spec.signals.define.items() if id_ in kinds)
+    defined = document.spec.signals.define.items()
+    refused = (definition for id_, definition in defined if id_ in kinds and not kinds[id_].mapped)
     return {one.metric + suffix for one in refused for suffix in _PARTS.get(one.type, ("",))}

@@ -49,8 +49,8 @@ PLANNED = frozenset(
     owners.*.escalation owners.*.page.opsgenie owners.*.page.teams owners.*.page.email owners.*.page.telegram
     owners.*.page.discord owners.*.ticket.opsgenie owners.*.ticket.teams owners.*.ticket.email owners.*.ticket.telegram
     owners.*.ticket.discord owners.*.ticket.jira
-    clusters.*.cooling clusters.*.discovery.kubernetes clusters.*.discovery.consul clusters.*.discovery.dns
-    clusters.*.discovery.http clusters.*.exporters.slurm clusters.*.exporters.infiniband clusters.*.exporters.cdu
+    clusters.*.discovery.kubernetes clusters.*.discovery.consul clusters.*.discovery.dns
+    clusters.*.discovery.http
     collection.deep collection.servers collection.budget retention maintenance
     slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite slos.*.no_traffic slos.*.alerts
     tenants.*.namespaces alerts dashboards mixins
