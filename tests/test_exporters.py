@@ -160,10 +160,12 @@ def test_a_job_may_be_called_as_an_exporter_that_is_not_scraped(tmp_path: Path) 
 
 def test_a_liquid_is_measured_by_a_job_of_the_cluster(tmp_path: Path) -> None:
     """A pump that the facility's own gateway speaks for needs no exporter of its own."""
-    job = '    cooling: liquid\n    jobs: {pumps: {workload: inference, hosts: "gpu-[01-02]", port: 8002}}\n    discovery:'
+    jobs = '    jobs: {pumps: {workload: inference, hosts: "gpu-[01-02]", port: 8002}}\n'
     define = "".join(
         f"{name}: {{metric: {name}, type: gauge, unit: x, layer: facility, job: pumps}}, "
         for name in ("coolant_flow", "coolant_supply_temp")
     )
-    text = MINIMAL.replace("    discovery:", job).replace("mandatory: [", f"define: {{{define}}}, mandatory: [")
+    text = MINIMAL.replace("    discovery:", f"    cooling: liquid\n{jobs}    discovery:").replace(
+        "mandatory: [", f"define: {{{define}}}, mandatory: ["
+    )
     assert factory_of(text, tmp_path).clusters["east"].cooling == "liquid"
