@@ -169,3 +169,15 @@ def test_a_liquid_is_measured_by_a_job_of_the_cluster(tmp_path: Path) -> None:
         "mandatory: [", f"define: {{{define}}}, mandatory: ["
     )
     assert factory_of(text, tmp_path).clusters["east"].cooling == "liquid"
+
+
+def test_what_an_objective_is_about_is_collected(tmp_path: Path) -> None:
+    exporters = '    exporters: {triton: {at: ["triton:8002"]}}\n    discovery:'
+    slo = """
+slos:
+  inferences:
+    {owner: ops, objective: 99%, period: 30d, ratio: {bad: nv_inference_exec_count, total: nv_inference_count}}
+"""
+    text = MINIMAL.replace("    discovery:", exporters)
+    assert "triton_throughput" not in factory_of(text, tmp_path).signals
+    assert "triton_throughput" in factory_of(text + slo, tmp_path).signals

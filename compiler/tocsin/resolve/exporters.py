@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tocsin.catalog import EXPORTERS, exporter_kinds, metrics_of
@@ -81,6 +82,16 @@ def shown(clusters: Mapping[str, Cluster], *, everything: bool) -> dict[str, Met
     scraped |= {one for one in usual if everything or one[0] in EXPORTERS}
     ordered = sorted(scraped, key=lambda one: list(kinds).index(one[0]))
     return {metric.name: metric for kind, flavour in ordered for metric in metrics_of(kind, flavour)}
+
+
+def who_shows(series: str) -> tuple[ExporterKind, str] | None:
+    """The exporter of the catalogue, with its flavour, that shows a series. It reads every file: for messages only."""
+    names = {series, re.sub("_(?:bucket|count|sum)$", "", series)}
+    for kind in exporter_kinds().values():
+        for flavour in kind.flavours or ("",):
+            if any(metric.name in names for metric in metrics_of(kind.id, flavour)):
+                return kind, flavour
+    return None
 
 
 def how_to_scrape(kind: ExporterKind, flavour: str) -> str:

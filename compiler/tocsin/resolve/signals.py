@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import versions
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from tocsin.spec.signals import SignalDefinition
 
 
+_NAME = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)")
+_PART = re.compile(r"_(?:bucket|count|sum)$")
+
+
 class Known(NamedTuple):
     """What is resolved already when the signals are."""
 
@@ -30,26 +35,13 @@ class Known(NamedTuple):
 
 
 def resolve_signals(document: Document, known: Known, log: Log) -> dict[str, Signal]:
-    """The signals by id: the catalogue's base, what the spec makes mandatory or collects, what it defines."""
-    written, places = document.spec.signals, document.places
-    kinds, series = signal_kinds(), shown(known.clusters, everything=document.is_broken("clusters"))
-    by_signal: dict[str, list[Metric]] = {}
-    for metric in series.values():
-        by_signal.setdefault(metric.signal, []).append(metric)
-    found: dict[str, Signal] = {}
+    """The signals by id: the catalogue's that are wanted, and what the spec defines."""
+    series = shown(known.clusters, everything=document.is_broken("clusters"))
     mandatory = _named(document, "mandatory", {}, log)
-    collected = _named(document, "collect", mandatory, log)
-    for id_, kind in kinds.items():
-        metrics = by_signal.get(id_, ())
-        named = mandatory.get(id_) or collected.get(id_)
-        if (kind.base and metrics) or (named and not (kind.mapped and id_ in written.define)):
-            owner, origin = known.layers.get(kind.layer, ""), named or places.key("signals")
-            signal = Signal(id_, kind.layer, owner, kind.meaning, tuple(metrics), id_ in mandatory, kind.label, origin)
-            found[id_] = signal
-            if named:
-                _check_carriers(signal, document, known.targets, log)
+    found = _of_catalogue(document, series, mandatory, known, log)
+    kinds, places = signal_kinds(), document.places
     taken = {metric.name: "the catalogue" for metric in series.values()}
-    for id_, definition in written.define.items():
+    for id_, definition in document.spec.signals.define.items():
         if id_ in kinds and not kinds[id_].mapped:
             what = f"the catalogue has a signal called '{id_}' already"
             log.error("SIG102", what, places.key("signals", "define", id_), "choose another name for your own")
@@ -60,6 +52,38 @@ def resolve_signals(document: Document, known: Known, log: Log) -> dict[str, Sig
         found[id_] = _defined(id_, definition, owner, id_ in mandatory, origin)
         _claim(document, id_, definition.metric, taken, log)
     return dict(sorted(found.items()))
+
+
+def _of_catalogue(
+    document: Document, series: dict[str, Metric], mandatory: dict[str, Span], known: Known, log: Log
+) -> dict[str, Signal]:
+    """The catalogue's signals that are always collected, that the spec names, and that an SLO is about."""
+    by_signal: dict[str, list[Metric]] = {}
+    for metric in series.values():
+        by_signal.setdefault(metric.signal, []).append(metric)
+    named = {**_promised(document, series), **_named(document, "collect", mandatory, log), **mandatory}
+    found = {}
+    for id_, kind in signal_kinds().items():
+        metrics, is_own = by_signal.get(id_, ()), kind.mapped and id_ in document.spec.signals.define
+        if (kind.base and metrics) or (id_ in named and not is_own):
+            owner, origin = known.layers.get(kind.layer, ""), named.get(id_) or document.places.key("signals")
+            signal = Signal(id_, kind.layer, owner, kind.meaning, tuple(metrics), id_ in mandatory, kind.label, origin)
+            found[id_] = signal
+            if id_ in named:
+                _check_carriers(signal, document, known.targets, log)
+    return found
+
+
+def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
+    """The signals of the catalogue that objectives are about, and where; whether they are sound is not asked here."""
+    found: dict[str, Span] = {}
+    for id_, slo in document.spec.slos.items():
+        for key in ("bad", "good", "total"):
+            name = _NAME.match(getattr(slo.ratio, key) or "")
+            metric = series.get(name[1]) or series.get(_PART.sub("", name[1])) if name else None
+            if metric and metric.signal not in found:
+                found[metric.signal] = document.places.value("slos", id_, "ratio", key)
+    return found
 
 
 def _named(document: Document, section: str, before: dict[str, Span], log: Log) -> dict[str, Span]:
