@@ -18,11 +18,13 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tocsin.catalog import ExporterKind
     from tocsin.plan import ScrapeJob
 
 GOLDEN = ROOT / "tests" / "cases" / "golden"
 EVERY = GOLDEN / "every-exporter" / "spec.yaml"
 MINIMAL = (ROOT / "tests" / "cases" / "ok" / "minimal.yaml").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
 PARTS = ("_bucket", "_sum", "_count")
 
 
@@ -181,3 +183,11 @@ slos:
     text = MINIMAL.replace("    discovery:", exporters)
     assert "triton_throughput" not in factory_of(text, tmp_path).signals
     assert "triton_throughput" in factory_of(text + slo, tmp_path).signals
+
+
+@pytest.mark.parametrize("kind", exporter_kinds().values(), ids=lambda kind: kind.id)
+def test_the_readme_says_what_is_known_of_an_exporter(kind: ExporterKind) -> None:
+    row = next(line for line in README.splitlines() if line.startswith(f"| `{kind.id}`"))
+    known = " / ".join(str(len(metrics_of(kind.id, flavour))) for flavour in kind.flavours or ("",))
+    assert row.endswith(f"| `{kind.job}` | {'the spec maps them' if kind.mapped else known} |")
+    assert all(flavour in row for flavour in kind.flavours)
