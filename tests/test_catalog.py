@@ -241,7 +241,7 @@ def test_an_exporter_is_whole_and_the_language_has_it(kind: ExporterKind) -> Non
     assert kind.blind in ("page", "ticket")
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind.job)
     assert [other.id for other in exporter_kinds().values() if other.job == kind.job] == [kind.id]
-    assert re.fullmatch(r"[0-9]{4}" if kind.stands == "node" else r"[a-z0-9-]+:[0-9]{4}", kind.example)
+    assert re.fullmatch(r"[0-9]{4,5}" if kind.stands == "node" else r"[a-z0-9-]+:[0-9]{4}", kind.example)
     assert kind.timeout <= max(kind.least, Duration.of(seconds=10))
     assert bool(kind.signal) != kind.mapped
     assert kind.id in Exporters.model_fields

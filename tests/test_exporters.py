@@ -59,6 +59,7 @@ def test_no_exporter_is_asked_more_often_than_it_is_fit_for(every: Compiled, job
         assert said["scrape_timeout"] == str(min(job.interval, exporter.kind.timeout))
     assert {name for name, job in jobs.items() if job.interval == Duration.of(minutes=1)} == {
         "smartctl",
+        "redfish",
         "infiniband",
         "slurm",
         "bmc",
@@ -101,7 +102,7 @@ def test_what_belongs_to_a_signal_is_kept_and_nothing_else(every: Compiled, jobs
             own = [metric for metric in every.factory.metrics.values() if metric.exporter == kind.job]
             series = [m.name + part for m in own for part in (PARTS if m.type == "histogram" else ("",))]
             assert all(matches(step.regex, name) for name in series)
-            flavour = {"slurm": "native", "bmc": "idrac"}.get(kind.id, "")
+            flavour = "native" if kind.flavours else ""
             others = {metric.name for metric in metrics_of(kind.id, flavour)} - {metric.name for metric in own}
             assert not [name for name in others if matches(step.regex, name)]
             assert not matches(step.regex, "go_goroutines")

@@ -28,7 +28,6 @@ class Slurm(Addressed):
 class Bmc(Section):
     """One process that asks the baseboard management controllers `hosts`, each by its name."""
 
-    flavour: Literal["idrac", "redfish"]
     at: Address
     hosts: Texts
 
@@ -41,6 +40,7 @@ class Exporters(Section):
     smartctl: Exporter | None = None
     slurm_job: Exporter | None = None
     nvidia_gpu: Exporter | None = None
+    redfish: Exporter | None = None
     ib_switch: Addressed | None = None
     slurm: Slurm | None = None
     kube_state_metrics: Addressed | None = None
