@@ -18,7 +18,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from incident_timeline import UNSEEN, at, timeline
-from tocsin.catalog import metrics
 from tocsin.units import number
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def healthy(factory: Factory, samples: int, spoken_of: str) -> World:
             for number_, host in enumerate(group.hosts, 1):
                 if number_ > 1 and not re.search(f"{host}|GPU-{number_}|alone", spoken_of):
                     continue
-                for metric, labels, values in _node(cluster, group, host, number_):
+                for metric, labels, values in _node(factory, cluster, group, host, number_):
                     world[key(metric, labels)] = timeline(values, samples)
         for job in cluster.jobs:
             target = {"cluster": cluster.name, "job": job.name, "instance": f"{job.hosts[0]}:{job.port}"}
@@ -84,14 +83,18 @@ def healthy(factory: Factory, samples: int, spoken_of: str) -> World:
     return world
 
 
-def _node(cluster: Cluster, group: NodeGroup, host: str, index: int) -> Iterator[tuple[str, dict[str, str], str]]:
+def _node(
+    factory: Factory, cluster: Cluster, group: NodeGroup, host: str, index: int
+) -> Iterator[tuple[str, dict[str, str], str]]:
     place = {"cluster": cluster.name, "node": host}
     exporters = {name: {**place, "job": name, "instance": f"{host}:{port}"} for name, port in cluster.ports.items()}
     port = {**exporters["node"], "device": "mlx5_0", "port": "1"}
     speed = number(group.port_speed or 0)
     for exporter in exporters.values():
         yield "up", exporter, "1"
-    for metric in metrics().values():
+    for metric in factory.metrics.values():
+        if metric.exporter not in exporters:
+            continue
         if metric.entity == "port":
             yield metric.name, port, PORT.get(metric.name, speed if metric.unit == "bytes/s" else "0")
             continue

@@ -171,7 +171,7 @@ def test_the_command_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None
 def test_the_command_speaks_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["capacity", str(EXAMPLE), "--format", "json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["retention_seconds"] == 15 * 86400
+    assert said["retention_seconds"] == 7 * 86400  # `retention.hot` of the spec
     assert sum(row["series"] for row in said["jobs"]) == said["total"]["series"]
     assert {row["owner"] for row in said["owners"]} <= set(compiled(EXAMPLE).factory.owners)
 

@@ -2,36 +2,74 @@
 
 import re
 from collections import Counter
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
+from tocsin import versions
 from tocsin.catalog import (
-    EXPORTERS,
+    ExporterKind,
     GpuModel,
     Metric,
     SignalKind,
     XidClass,
+    carriers,
+    exporter_kinds,
     gpu_models,
     metrics,
-    profiling_signals,
+    metrics_of,
     signal_kinds,
     xid_classes,
 )
 from tocsin.factory import LAYERS
+from tocsin.spec.exporters import Exporter, Exporters
+from tocsin.units import Duration
 
-METRICS = list(metrics().values())
+FILES = [
+    (kind.id, flavour) for kind in exporter_kinds().values() if not kind.mapped for flavour in kind.flavours or ("",)
+]
+METRICS = [metric for exporter, flavour in FILES for metric in metrics_of(exporter, flavour)]
 SIGNALS = list(signal_kinds().values())
-DCGM = [metric for metric in METRICS if metric.exporter == "dcgm"]
-NODE = [metric for metric in METRICS if metric.exporter == "node"]
+DCGM = metrics_of("dcgm")
+NODE = metrics_of("node")
+FIELDS = [metric for metric in DCGM if metric.field is not None]
 
-# Which readings each type of metric has.
+# Which readings each type of metric has, and which units each reading.
 READINGS = {
     "counter": {"total"},
-    "gauge": {"level", "ratio", "percent", "code", "bits", "flag", "throughput"},
+    "gauge": {"level", "ratio", "percent", "code", "bits", "flag", "throughput", "window", "timestamp", "info"},
     "histogram": {"level"},
 }
+THINGS = """
+    alerts banks cpus drives errors events executions gpus inferences jobs lanes links nodes packets pages paths pods
+    profiles requests retries rows samples tasks threads ticks tokens units workloads
+""".split()
+MEASURES = """
+    bytes kibibytes mebibytes celsius generation joules megahertz millijoules milliwatts milliwatts/s rpm transfers/s
+    watts seconds milliseconds microseconds nanoseconds megabytes/s bytes/s
+""".split()
+UNITS = {
+    "total": {*THINGS, "bytes", "joules", "millijoules", "seconds", "microseconds", "nanoseconds"},
+    "level": {*THINGS, *MEASURES},
+    "ratio": {"ratio"},
+    "percent": {"percent"},
+    "code": {"code", "state"},
+    "bits": {"bits"},
+    "flag": {"bool"},
+    "throughput": {"bytes/s", "megabytes/s", "gigabytes/s", "operations/s"},
+    "window": {"errors", "samples"},
+    "timestamp": {"seconds"},
+    "info": {"info"},
+}
+ENTITIES = """
+    account cluster container cpu device gpu gpu_instance hca_port host job link model nvswitch nvswitch_link partition
+    pod port queue switch switch_port user
+""".split()
+
+
+def label(metric: Metric) -> str:
+    return f"{metric.exporter}-{metric.name}"
 
 
 def rows(root: Any, name: str) -> Any:
@@ -39,59 +77,149 @@ def rows(root: Any, name: str) -> Any:
     return yaml.safe_load((root / "compiler/tocsin/catalog" / f"{name}.yaml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", METRICS, ids=label)
 def test_a_metric_is_whole(metric: Metric) -> None:
     assert metric.signal in signal_kinds()
-    assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", metric.name)
+    assert re.fullmatch(r"(vllm:)?[A-Za-z_][A-Za-z0-9_]*", metric.name)
     assert metric.reading in READINGS[metric.type]
+    assert metric.unit in UNITS[metric.reading]
+    assert metric.entity in ENTITIES
+    assert metric.cost in ("cheap", "profiling", "expensive")
+    assert metric.sensitivity in ("open", "restricted")
+    assert not metric.since or metric.exporter == "dcgm"
+    assert versions.is_known("dcgm_exporter", versions.parse(metric.since or "4.9"))
+    assert re.fullmatch(r"(/[a-z-]+)*", metric.page)
     assert metric.errors in ("", "corrected", "uncorrected")
     assert bool(metric.errors) == (metric.signal == "fabric_errors")
-    assert metric.unit
     assert all(re.fullmatch(r"[a-z_][a-z0-9_]*", label) for label in metric.labels)
+    assert len(set(metric.labels)) == len(metric.labels)
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", METRICS, ids=label)
+def test_a_metric_says_where_it_was_read(metric: Metric) -> None:
+    """A repository and a path in it, or a page: what a reader can look up."""
+    assert re.fullmatch(r"[\w.-]+/[\w.-]+ \S.*|docs\.nvidia\.com \S.*", metric.source)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=label)
+def test_power_and_names_of_users_are_restricted(metric: Metric) -> None:
+    power = metric.unit in ("watts", "milliwatts", "joules", "millijoules") and "LIMIT" not in metric.name
+    smoothing = metric.signal == "power_smoothing"
+    assert (metric.sensitivity == "restricted") == ("user" in metric.labels or (power and not smoothing))
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=label)
 def test_a_help_text_fits_into_a_line_of_csv(metric: Metric) -> None:
     assert re.fullmatch(r'[^"\n\r#]*[^"\n\r#.]', metric.help)
     assert metric.help.isascii()
     assert metric.help[0].isupper() or metric.help[0].isdigit()
 
 
-@pytest.mark.parametrize("metric", DCGM, ids=lambda metric: metric.name)
-def test_a_metric_of_dcgm_has_its_name_field_and_entity(metric: Metric) -> None:
-    assert re.fullmatch(r"DCGM_FI_(DEV|PROF)_[A-Z0-9_]+", metric.name)
-    assert metric.field is not None
-    # dcgm_fields.h: profiling fields stand from 1001 to 1099, those of devices and links below 1000.
-    assert 1001 <= metric.field <= 1099 if "_PROF_" in metric.name else 1 <= metric.field <= 999
-    assert metric.entity in ("gpu", "gpu_instance")
+@pytest.mark.parametrize("metric", FIELDS, ids=label)
+def test_a_field_of_dcgm_has_its_name_and_entity(metric: Metric) -> None:
+    assert re.fullmatch(r"DCGM_FI_(DEV|PROF|IMEX)_[A-Z0-9_]+", metric.name)
+    # dcgm_fields.h: profiling fields stand from 1001 to 1099; fields in base units, which came later, from 1600.
+    assert ("_PROF_" in metric.name) == (1001 <= (metric.field or 0) <= 1099)
+    assert 1 <= (metric.field or 0) < 1600
+    assert (metric.cost == "profiling") == ("_PROF_" in metric.name)
 
 
-@pytest.mark.parametrize("metric", NODE, ids=lambda metric: metric.name)
+def test_what_the_exporter_counts_itself_has_no_field() -> None:
+    own = [metric for metric in DCGM if metric.field is None]
+    assert {metric.name for metric in own} == {
+        "DCGM_EXP_CLOCK_EVENTS_COUNT",
+        "DCGM_EXP_CLOCK_EVENTS_TOTAL",
+        "DCGM_EXP_XID_ERRORS_COUNT",
+        "DCGM_EXP_XID_ERRORS_TOTAL",
+        "DCGM_EXP_GPU_HEALTH_STATUS",
+        "DCGM_EXP_P2P_STATUS",
+    }
+    assert all((metric.reading == "window") == metric.name.endswith("_COUNT") for metric in own)
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [  # as NVIDIA's header has them
+        ("DCGM_FI_DEV_GPU_UTIL", 203),
+        ("DCGM_FI_DEV_XID_ERRORS", 230),
+        ("DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", 112),
+        ("DCGM_FI_DEV_GPU_TEMP_LIMIT", 153),
+        ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", 156),
+        ("DCGM_FI_DEV_FB_USED", 252),
+        ("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", 449),
+        ("DCGM_FI_DEV_NVSWITCH_FATAL_ERRORS", 856),
+        ("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", 1004),
+        ("DCGM_FI_PROF_NVLINK_RX_BYTES", 1012),
+        ("DCGM_FI_DEV_NVLINK_COUNT_RX_SYMBOL_ERRORS", 1214),
+        ("DCGM_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN_NS", 1423),
+        ("DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION", 1523),
+    ],
+)
+def test_the_fields_of_the_best_known_names(name: str, field: int) -> None:
+    assert metrics()[name].field == field
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "reading", "unit"),
+    [  # what rules elsewhere take for something else
+        ("DCGM_FI_DEV_XID_ERRORS", "gauge", "code", "code"),
+        ("DCGM_EXP_XID_ERRORS_COUNT", "gauge", "window", "errors"),
+        ("DCGM_FI_DEV_POWER_VIOLATION", "counter", "total", "nanoseconds"),
+        ("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", "gauge", "throughput", "megabytes/s"),
+        ("DCGM_FI_DEV_FB_USED_PERCENT", "gauge", "ratio", "ratio"),
+        ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "counter", "total", "millijoules"),
+        ("node_infiniband_port_transmit_wait_total", "counter", "total", "ticks"),
+        ("slurm_partition_job_state_total", "gauge", "level", "jobs"),
+        ("slurm_jobs_node_failed", "gauge", "level", "jobs"),
+        ("nv_inference_request_success", "counter", "total", "requests"),
+        ("vllm:iteration_tokens_total", "histogram", "level", "tokens"),
+        ("vllm:kv_cache_usage_perc", "gauge", "ratio", "ratio"),
+        ("volcano_e2e_scheduling_latency_milliseconds", "histogram", "level", "milliseconds"),
+    ],
+)
+def test_what_a_name_hides(name: str, type_: str, reading: str, unit: str) -> None:
+    assert {(m.type, m.reading, m.unit) for m in METRICS if m.name == name} == {(type_, reading, unit)}
+
+
+@pytest.mark.parametrize("metric", NODE, ids=label)
 def test_a_metric_of_node_exporter_has_its_name_and_labels(metric: Metric) -> None:
-    assert metric.name.startswith("node_infiniband_")
+    assert metric.name.startswith("node_")
     assert metric.field is None
-    assert (metric.entity, metric.labels) == ("port", ("device", "port"))
+    if metric.name.startswith("node_infiniband_"):
+        assert (metric.entity, metric.labels) == ("port", ("device", "port"))
     assert metric.name.endswith("_total") == (metric.type == "counter")
 
 
 def test_no_metric_and_no_field_stands_twice(root: Any) -> None:
-    names = Counter(row["name"] for exporter in EXPORTERS for row in rows(root, exporter)["metrics"])
-    assert set(names) == set(metrics())
-    assert [name for name, times in names.items() if times > 1] == []
-    fields = Counter(metric.field for metric in DCGM)
+    """Only programs of one purpose share names, and a factory has one of them."""
+    for purpose in {exporter for exporter, _ in FILES}:
+        others = {
+            metric.name
+            for exporter, flavour in FILES
+            if exporter != purpose
+            for metric in metrics_of(exporter, flavour)
+        }
+        for exporter, flavour in FILES:
+            if exporter == purpose:
+                names = Counter(row["name"] for row in rows(root, file_of(exporter, flavour))["metrics"])
+                assert [name for name, times in names.items() if times > 1] == []
+                assert not others & names.keys()
+    fields = Counter(metric.field for metric in FIELDS)
     assert [field for field, times in fields.items() if times > 1] == []
 
 
+def file_of(exporter: str, flavour: str) -> str:
+    return f"{exporter}_{flavour}" if flavour else exporter
+
+
 def test_every_file_is_read_as_a_usual_yaml_reader_reads_it(root: Any) -> None:
-    for exporter in EXPORTERS:
-        file = rows(root, exporter)
+    for exporter, flavour in FILES:
+        file = rows(root, file_of(exporter, flavour))
         assert file["exporter"] == exporter
-        for row in file["metrics"]:
-            ours = metrics()[row["name"]]
-            assert {key: getattr(ours, key) for key in row} == {
-                **row,
-                **({"labels": ours.labels} if "labels" in row else {}),
-            }
+        for row, ours in zip(file["metrics"], metrics_of(exporter, flavour), strict=True):
+            assert ours == Metric(
+                **{"exporter": exporter_kinds()[exporter].job, "source": file["source"], **row, "labels": ours.labels}
+            )
             assert list(ours.labels) == row.get("labels", [])
     assert {kind.id: kind._asdict() for kind in SIGNALS} == {
         id_: SignalKind(id_, **row)._asdict() for id_, row in rows(root, "signals").items()
@@ -101,15 +229,64 @@ def test_every_file_is_read_as_a_usual_yaml_reader_reads_it(root: Any) -> None:
     }
 
 
+def test_every_data_file_belongs_to_an_exporter(root: Any) -> None:
+    others = {"exporters", "gpus", "signals", "xid"}
+    there = {path.stem for path in (root / "compiler/tocsin/catalog").glob("*.yaml")}
+    assert there == others | {file_of(exporter, flavour) for exporter, flavour in FILES}
+
+
+@pytest.mark.parametrize("kind", exporter_kinds().values(), ids=lambda kind: kind.id)
+def test_an_exporter_is_whole_and_the_language_has_it(kind: ExporterKind) -> None:
+    assert kind.stands in ("node", "address", "proxy")
+    assert kind.blind in ("page", "ticket")
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind.job)
+    assert [other.id for other in exporter_kinds().values() if other.job == kind.job] == [kind.id]
+    assert re.fullmatch(r"[0-9]{4,5}" if kind.stands == "node" else r"[a-z0-9-]+:[0-9]{4}", kind.example)
+    assert kind.timeout <= max(kind.least, Duration.of(seconds=10))
+    assert bool(kind.signal) != kind.mapped
+    assert kind.id in Exporters.model_fields
+    for flavour in kind.flavours or ("",):
+        shown = metrics_of(kind.id, flavour)
+        assert not kind.signal or any(metric.signal == kind.signal for metric in shown)
+        known = {name for metric in shown for name in metric.labels}
+        assert not known & {old for old, _ in kind.renames}, "labels are listed by their names after ingest"
+    if kind.signal:
+        assert signal_kinds()[kind.signal].base
+
+
+def test_the_language_has_no_other_exporter() -> None:
+    assert list(Exporters.model_fields) == list(exporter_kinds())
+    for kind in exporter_kinds().values():
+        model = get_args(Exporters.model_fields[kind.id].annotation)
+        fields = next((one for one in model if hasattr(one, "model_fields")), Exporter).model_fields
+        assert ("port" in fields) == (kind.stands == "node")
+        assert ("hosts" in fields) == (kind.stands == "proxy")
+        flavours = get_args(fields["flavour"].annotation) if "flavour" in fields else ()
+        assert flavours == kind.flavours
+
+
 @pytest.mark.parametrize("kind", SIGNALS, ids=lambda kind: kind.id)
 def test_a_signal_is_whole_and_something_carries_it(kind: SignalKind) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9_]*", kind.id)
     assert kind.layer in LAYERS
     assert re.fullmatch(r'[A-Za-z][^\n"]*[^\n".]', kind.meaning)  # it stands inside sentences
-    carried_by = [metric for metric in METRICS if metric.signal == kind.id]
-    assert bool(carried_by) != bool(kind.label)
+    carried_by = {metric.exporter for metric in METRICS if metric.signal == kind.id}
+    assert bool(carried_by) + bool(kind.label) + kind.mapped == 1
+    assert len(carried_by) < 2 or kind.id == "fabric_errors", "one signal, one exporter that shows it"
     assert not (kind.base and kind.mandatory)
-    assert kind.base or kind.mandatory or kind.id in profiling_signals()
+
+
+def test_who_shows_a_signal() -> None:
+    assert carriers()["kueue_pending"] == ("kueue",)
+    assert carriers()["slurm_jobs"] == tuple(f"slurm {flavour}" for flavour in exporter_kinds()["slurm"].flavours)
+    assert {signal for signal, names in carriers().items() if names} == {metric.signal for metric in METRICS}
+
+
+def test_what_is_always_collected_has_stayed_the_same() -> None:
+    """A row more in the catalogue is nothing more in the counters file."""
+    always = {kind.id for kind in SIGNALS if kind.mandatory or kind.base}
+    assert len([metric for metric in DCGM if metric.signal in always]) == 20
+    assert {metric.signal for metric in NODE if metric.signal in always} == {"fabric_errors", "fabric_link"}
 
 
 def test_what_a_fleet_must_not_be_blind_for() -> None:

@@ -66,7 +66,7 @@ def test_deep_is_what_needs_the_profiling_module_and_is_not_mandatory(tmp_path: 
     result = compiled(tmp_path, {"deep": DEEP}, "[xid, hbm_activity]")
     assert result.factory.deep
     assert set(result.factory.deep.signals) == set(profiling_signals()) - {"hbm_activity"}
-    assert {"sm_active", "sm_occupancy", "tensor_active", "nvlink_traffic"} <= set(result.factory.deep.signals)
+    assert {"sm_active", "sm_occupancy", "tensor_active", "nvlink_throughput"} <= set(result.factory.deep.signals)
     files = texts(result)
     deep, usual = (fields(files[f"exporters/dcgm/east-h100{end}.csv"]) for end in ("-deep", ""))
     assert not set(deep) & set(usual)

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import ROOT
-from tocsin.catalog import signal_kinds
+from tocsin import naming
+from tocsin.catalog import EXPORTERS, exporter_kinds, metrics_of, signal_kinds
 from tocsin.diagnostics import Log
 from tocsin.pipeline import compile_spec
 from tocsin.verify import Tool as Judge
 from tocsin.verify import verify
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from tocsin.artifact import Artifact
+    from tocsin.diagnostics import Diagnostic
     from toolbox import Tool
 
 SPEC = (ROOT / "tests" / "cases" / "golden" / "oldest-targets" / "spec.yaml").read_text("utf-8")
@@ -25,9 +29,19 @@ CABLED = SPEC.replace("gpu: {model: h100, count: 1}", "gpu: {model: h100, count:
 WATCHED_OTHERWISE = {"gpu_temp": "NodeGpusMissing", "job_metadata": "GpuWithoutJob"}
 ON_PORTS = {"fabric_link"}
 
+EVERYWHERE = {metric.signal for exporter in EXPORTERS for metric in metrics_of(exporter)}
+ALWAYS = [
+    kind.id
+    for kind in signal_kinds().values()
+    if kind.label or ((kind.base or kind.mandatory) and kind.id in EVERYWHERE)
+]
+PROGRAMS = [
+    (kind.id, flavour) for kind in exporter_kinds().values() if not kind.mapped for flavour in kind.flavours or ("",)
+]
+
 
 @pytest.mark.parametrize("text", [SPEC, CABLED], ids=["without a fabric", "with a fabric"])
-@pytest.mark.parametrize("signal", signal_kinds())
+@pytest.mark.parametrize("signal", ALWAYS)
 def test_alone(signal: str, text: str, tmp_path: Path, newest: dict[str, Tool]) -> None:
     path = tmp_path / "spec.yaml"
     path.write_text(text.replace("mandatory: [xid]", f"mandatory: [{signal}]"), "utf-8")
@@ -41,7 +55,50 @@ def test_alone(signal: str, text: str, tmp_path: Path, newest: dict[str, Tool]) 
     elif signal not in ON_PORTS or text is CABLED:
         title = "".join(word.title() for word in signal.split("_"))
         assert any(name.startswith(f"Signal{title}Missing") for name in names)
-    promtool, amtool = (Judge(tool.name, str(tool.path), "?") for tool in newest.values())
     collection = [a for a in compiled.artifacts if not a.path.startswith("tests/") or "collection" in a.path]
-    verify(collection, promtool, amtool, log)
-    assert log.sorted() == []
+    assert judged(collection, newest) == []
+
+
+def judged(artifacts: Sequence[Artifact], tools: dict[str, Tool]) -> list[Diagnostic]:
+    """What promtool and amtool say of some files of the output."""
+    log = Log()
+    promtool, amtool = (Judge(tool.name, str(tool.path), "?") for tool in tools.values())
+    verify(artifacts, promtool, amtool, log)
+    return log.sorted()
+
+
+def scraped(exporter: str, flavour: str) -> str:
+    """The oldest targets' spec with one exporter more, and the newest dcgm-exporter."""
+    kind = exporter_kinds()[exporter]
+    flavoured = f"flavour: {flavour}, " if flavour else ""
+    where = {
+        "node": f"port: {kind.example}",
+        "address": f'{flavoured}at: ["{kind.example}"]',
+        "proxy": f'{flavoured}at: "{kind.example}", hosts: "bmc-[1-2]"',
+    }
+    section = f"    exporters: {{{exporter}: {{{where[kind.stands]}}}}}\n"
+    text = CABLED.replace("    discovery:", f"{section}    discovery:")
+    return text.replace("dcgm_exporter: 3.3.6", 'dcgm_exporter: "4.9"')
+
+
+@pytest.mark.parametrize(("exporter", "flavour"), PROGRAMS)
+def test_all_that_an_exporter_shows(exporter: str, flavour: str, tmp_path: Path, newest: dict[str, Tool]) -> None:
+    """Each of its signals that shows while all is well has an alert that misses it, whose proof holds."""
+    shown = metrics_of(exporter, flavour)
+    steady = sorted({metric.signal for metric in shown if not metric.sparse})
+    others = sorted({metric.signal for metric in shown} - {*steady})
+    path = tmp_path / "spec.yaml"
+    lists = f"mandatory: [{', '.join(steady or ['xid'])}], collect: [{', '.join(others)}]"
+    path.write_text(scraped(exporter, flavour).replace("mandatory: [xid]", lists), "utf-8")
+    log = Log()
+    compiled = compile_spec(str(path), log, {})
+    assert compiled is not None, log.sorted()
+    collected = {name for name, metric in compiled.factory.metrics.items() if metric in shown}
+    assert collected == {metric.name for metric in shown}
+    names = {rule.name for file in compiled.plan.rules for group in file.groups for rule in group.rules}
+    missed = {naming.titled(signal): signal for signal in steady if signal not in WATCHED_OTHERWISE}
+    watched = {title for title in missed if any(name.startswith(f"Signal{title}Missing") for name in names)}
+    assert watched == {*missed}
+    if exporter not in EXPORTERS:  # these have a proof each above, and all at once take minutes
+        parts = ("rules/collection", "tests/collection", "alertmanager/")
+        assert judged([one for one in compiled.artifacts if one.path.startswith(parts)], newest) == []

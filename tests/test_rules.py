@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from tocsin.plan import Record, RuleGroup
 
-SPECS = sorted((ROOT / "specs").glob("*.yaml"))
+EVERY_EXPORTER = ROOT / "tests" / "cases" / "golden" / "every-exporter" / "spec.yaml"
+SPECS = [*sorted((ROOT / "specs").glob("*.yaml")), EVERY_EXPORTER]
 SEVERITIES = ("page", "ticket", "info")
 TEXTS = {"summary", "description", "runbook_url", "dashboard_url"}
 SAID = re.compile(r"\$labels\.(\w+)")
@@ -37,7 +38,7 @@ class Place(NamedTuple):
     name: str
 
 
-@pytest.fixture(scope="module", params=SPECS, ids=lambda spec: spec.stem)
+@pytest.fixture(scope="module", params=SPECS, ids=lambda spec: f"{spec.parent.name}-{spec.stem}")
 def compiled(request: pytest.FixtureRequest) -> Compiled:
     log = Log()
     result = compile_spec(str(request.param), log, {})

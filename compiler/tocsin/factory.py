@@ -4,7 +4,7 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import NamedTuple
 
-from tocsin.catalog import GpuModel, Metric
+from tocsin.catalog import ExporterKind, GpuModel, Metric
 from tocsin.discovery import Source
 from tocsin.pattern import matches
 from tocsin.promql import Selector
@@ -88,8 +88,23 @@ class Job(NamedTuple):
     origin: Span
 
 
+class Exporter(NamedTuple):
+    """An exporter of a cluster, scraped every `interval`.
+
+    It listens at `port` of every node, or at `addresses`; `hosts` are those that a proxy is asked for.
+    """
+
+    kind: ExporterKind
+    flavour: str
+    port: int
+    addresses: tuple[str, ...]
+    hosts: tuple[str, ...]
+    interval: Duration
+    origin: Span
+
+
 class Cluster(NamedTuple):
-    """A cluster and everything in it that is scraped; `ports` by exporter.
+    """A cluster and everything in it that is scraped; `ports` of the exporters on its nodes, by their jobs.
 
     `discovery` is static, file or the kind of `source`, which is None where the targets are the spec's own hosts.
     """
@@ -102,6 +117,8 @@ class Cluster(NamedTuple):
     groups: tuple[NodeGroup, ...]
     jobs: tuple[Job, ...]
     origin: Span
+    exporters: tuple[Exporter, ...] = ()
+    cooling: str = "air"
 
 
 class Deep(NamedTuple):

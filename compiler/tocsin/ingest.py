@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
+
+from tocsin.catalog import DEEP_JOB, exporter_kinds
 
 if TYPE_CHECKING:
     from tocsin.catalog import Metric
 
-# The labels that every series of an entity has after ingest, beside those of its own metric.
+# The labels that every series of an entity of dcgm-exporter has after ingest, beside those of its own metric.
 ENTITY_LABELS = {
     "gpu": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "modelName"),
     "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "job_id", "pci_bus_id", "device", "modelName"),
-    "port": (),
-    "target": (),
+    "link": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "model_name"),
 }
 TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
 
@@ -24,4 +26,12 @@ ORIGINAL = "quarantined"  # its label with the name that it came with
 def labels_of(metric: Metric) -> set[str]:
     """The labels of a metric's series after ingest."""
     own = {"le"} if metric.type == "histogram" else set()
-    return {*TARGET_LABELS, *ENTITY_LABELS[metric.entity], *metric.labels, *own}
+    entity = ENTITY_LABELS.get(metric.entity, ()) if metric.exporter in ("dcgm", DEEP_JOB) else ()
+    target = set(TARGET_LABELS) - ({"node"} if metric.exporter in beside_nodes() else set())
+    return {*target, *entity, *metric.labels, *own}
+
+
+@cache
+def beside_nodes() -> frozenset[str]:
+    """The jobs of exporters that do not stand on the nodes: their targets have no `node`."""
+    return frozenset(kind.job for kind in exporter_kinds().values() if kind.stands != "node")

@@ -58,7 +58,8 @@ class ScrapeJob(NamedTuple):
     Where there is a `discovery` it tells the targets, and `target_relabel` makes them what ours would be; `targets` are
     those that the spec expects, as far as it knows, and stand nowhere. `watched` is the absolute pattern of target
     files that somebody else writes and removes. `select` leaves the targets that are this server's. With `matches` the
-    targets are servers, which are asked for the series of these names.
+    targets are servers, which are asked for the series of these names. A scrape may take `timeout`, or the interval
+    where that is shorter.
     """
 
     name: str
@@ -73,11 +74,12 @@ class ScrapeJob(NamedTuple):
     watched: str = ""
     select: tuple[Relabel, ...] = ()
     matches: tuple[str, ...] = ()
+    timeout: Duration = Duration.of(seconds=10)  # Prometheus' default
 
     @property
     def scrape_timeout(self) -> Duration:
-        """How long a scrape may take: Prometheus' default, but it refuses a timeout above the interval."""
-        return min(self.interval, Duration.of(seconds=10))
+        """How long a scrape may take: Prometheus refuses a timeout above the interval."""
+        return min(self.interval, self.timeout)
 
 
 class RemoteWrite(NamedTuple):

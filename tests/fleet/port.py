@@ -54,8 +54,12 @@ class Port:
 
 
 def shown() -> list[Metric]:
-    """What the catalogue knows of node_exporter's ports."""
-    return [metric for metric in metrics().values() if metric.exporter == "node" and metric.entity == "port"]
+    """What the rules read of node_exporter's ports."""
+    return [
+        metric
+        for metric in metrics().values()
+        if metric.exporter == "node" and metric.signal in ("fabric_errors", "fabric_link")
+    ]
 
 
 def families(ports: Sequence[Port]) -> list[Family]:

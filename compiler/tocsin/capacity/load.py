@@ -91,29 +91,42 @@ def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
     """Everything of a cluster that makes series, but for its servers."""
     shown = _shown(factory)
     for group in cluster.groups:
-        for exporter in cluster.ports:
-            counts: Counter[str] = Counter()
-            for owner, metric in shown.get(exporter, ()):
-                counts[owner] += _at_node(metric, group)
-            yield from _owned(factory, cluster, exporter, factory.interval, group.hosts, counts)
-        if factory.deep is not None:
-            # Every node at work, which is what the servers have to bear.
-            counts = Counter()
-            for owner, metric in shown.get(DEEP_JOB, ()):
-                counts[owner] += _at_node(metric, group)
-            yield from _owned(factory, cluster, DEEP_JOB, factory.deep.interval, group.hosts, counts)
-        for owner, count in sorted(_recorded(factory, shown, group).items()):
-            yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
+        yield from _of_nodes(factory, cluster, group, shown)
+    for exporter in cluster.exporters:
+        if exporter.kind.stands != "node":
+            places = exporter.hosts or exporter.addresses
+            counts = _at_targets(factory, shown, exporter.kind.job)
+            yield from _owned(factory, cluster, exporter.kind.job, exporter.interval, places, counts, spread=False)
     for job in cluster.jobs:
-        counts = Counter()
-        for owner, metric in shown.get(job.name, ()):
-            counts[owner] += _at_target(factory, metric)
+        counts = _at_targets(factory, shown, job.name)
         yield from _owned(factory, cluster, job.name, job.interval, job.hosts, counts, spread=False)
     for slo in factory.slos.values():
         series = of_objective(factory, cluster, slo)
         yield Part(cluster.name, RULES, slo.owner, factory.interval, ("",), series, counted=False, spread=False)
     fallback = factory.alerting.fallback
     yield Part(cluster.name, RULES, fallback, factory.interval, ("",), WATCHDOG_SERIES, counted=False, spread=False)
+
+
+def _of_nodes(factory: Factory, cluster: Cluster, group: NodeGroup, shown: Mapping[str, Shown]) -> Iterator[Part]:
+    """The exporters of a group's nodes, and what is recorded of them."""
+    jobs = {one.kind.job: one.interval for one in cluster.exporters if one.kind.stands == "node"}
+    if factory.deep is not None:
+        jobs[DEEP_JOB] = factory.deep.interval  # every node at work, which is what the servers have to bear
+    for job, interval in jobs.items():
+        counts: Counter[str] = Counter()
+        for owner, metric in shown.get(job, ()):
+            counts[owner] += 0 if metric.sparse else _at_node(metric, group)
+        yield from _owned(factory, cluster, job, interval, group.hosts, counts)
+    for owner, count in sorted(_recorded(factory, shown, group).items()):
+        yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
+
+
+def _at_targets(factory: Factory, shown: Mapping[str, Shown], job: str) -> Counter[str]:
+    """The series of one target of a job that does not stand for a node, by owner."""
+    counts: Counter[str] = Counter()
+    for owner, metric in shown.get(job, ()):
+        counts[owner] += 0 if metric.sparse else _at_target(factory, metric)
+    return counts
 
 
 def of(some: Iterable[Part]) -> Size:

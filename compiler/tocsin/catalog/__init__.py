@@ -5,18 +5,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tocsin.source import Source, compose
+from tocsin.units import Duration
 
-EXPORTERS = ("dcgm", "node")
+EXPORTERS = ("dcgm", "node")  # those that stand on every node of every cluster, whether the spec names them or not
 DEEP_JOB = "dcgm-deep"  # a second dcgm-exporter of a node, scraped while the node works
 
 
 class Metric(NamedTuple):
     """One series name of an exporter.
 
-    `type` is counter, gauge or histogram as the values really are; `reading` says what a value means (level, ratio,
-    percent, code, bits, flag, total, throughput); `entity` what one value belongs to; `labels` those beyond the
-    entity's own; `field` DCGM's field id; `errors` whether the faults it counts were corrected;
-    `sensitivity` is restricted where a series tells what only some people may know, such as names of users.
+    `exporter` is the job that scrapes it; `type` counter, gauge or histogram as the values really are; `reading` says
+    what a value means (level, ratio, percent, code, bits, flag, total, throughput, window, timestamp, info); `entity`
+    what one value belongs to; `labels` those beyond the entity's own, by their names after ingest; `field` DCGM's field
+    id; `errors` whether the faults it counts were corrected; `cost` cheap, profiling (counters that the GPU reads in
+    turns) or expensive (many series, or slow to read); `sensitivity` open or restricted (power and user names); `since`
+    the exporter's first release that has it; `sparse` where no series is there until something happens; `page` the path
+    that shows it where the exporter has several; `source` the file or document that shows the name.
     """
 
     name: str
@@ -30,11 +34,20 @@ class Metric(NamedTuple):
     labels: tuple[str, ...] = ()
     field: int | None = None
     errors: str = ""
+    cost: str = "cheap"
     sensitivity: str = "open"
+    since: str = ""
+    sparse: bool = False
+    page: str = ""
+    source: str = ""
 
 
 class SignalKind(NamedTuple):
-    """A thing worth measuring, as the catalogue knows it. `label` is the label that carries it where no metric does."""
+    """A thing worth measuring, as the catalogue knows it.
+
+    `base` signals are collected wherever an exporter shows them. `label` is the label that carries it where no metric
+    does. `mapped` ones have no metric that could be verified: the spec defines it under the same id.
+    """
 
     id: str
     layer: str
@@ -42,6 +55,30 @@ class SignalKind(NamedTuple):
     mandatory: bool = False
     base: bool = False
     label: str = ""
+    mapped: bool = False
+
+
+class ExporterKind(NamedTuple):
+    """An exporter, as the catalogue knows it.
+
+    `stands` is node, address or proxy (asked at one address for each of many hosts); `job` the name of its scrape job;
+    `example` its usual port or address; `signal` what it stands for when it is silent; `blind` the severity where none
+    of them answers; `least` the shortest interval that it is fit for; `timeout` how long a scrape may take; `renames`
+    its labels and their names in the schema; `flavours` programs of one purpose; `mapped` where only the spec knows its
+    metrics.
+    """
+
+    id: str
+    stands: str
+    job: str
+    example: str
+    signal: str = ""
+    blind: str = "ticket"
+    least: Duration = Duration.of(seconds=1)
+    timeout: Duration = Duration.of(seconds=10)
+    renames: tuple[tuple[str, str], ...] = ()
+    flavours: tuple[str, ...] = ()
+    mapped: bool = False
 
 
 class XidClass(NamedTuple):
@@ -77,14 +114,48 @@ def signal_kinds() -> dict[str, SignalKind]:
 
 
 @cache
+def exporter_kinds() -> dict[str, ExporterKind]:
+    """The exporters by id."""
+    return {id_: _exporter(id_, row) for id_, row in _read("exporters.yaml").items()}
+
+
+def _exporter(id_: str, row: dict[str, Any]) -> ExporterKind:
+    times: dict[str, Any] = {key: Duration.parse(row[key]) for key in ("least", "timeout") if key in row}
+    lists: dict[str, Any] = {
+        "renames": tuple(row.get("renames", {}).items()),
+        "flavours": tuple(row.get("flavours", ())),
+    }
+    return ExporterKind(id_, **{**row, **times, **lists})
+
+
+@cache
+def metrics_of(exporter: str, flavour: str = "") -> tuple[Metric, ...]:
+    """The metrics of an exporter in the order of its file; none of one whose metrics only the spec knows."""
+    kind = exporter_kinds()[exporter]
+    if kind.mapped:
+        return ()
+    file = _read(f"{exporter}_{flavour}.yaml" if flavour else f"{exporter}.yaml")
+    return tuple(
+        Metric(exporter=kind.job, labels=tuple(row.pop("labels", ())), **{"source": file["source"], **row})
+        for row in file["metrics"]
+    )
+
+
+@cache
 def metrics() -> dict[str, Metric]:
-    """The catalogue's metrics by name, in the order of their files."""
-    found = {}
-    for exporter in EXPORTERS:
-        for row in _read(f"{exporter}.yaml")["metrics"]:
-            labels = tuple(row.pop("labels", ()))
-            found[row["name"]] = Metric(exporter=exporter, labels=labels, **row)
-    return found
+    """The metrics of the exporters that stand everywhere, by name, in the order of their files."""
+    return {metric.name: metric for exporter in EXPORTERS for metric in metrics_of(exporter)}
+
+
+@cache
+def carriers() -> dict[str, tuple[str, ...]]:
+    """The exporters, by flavour as `slurm native`, that show each signal; read only where one is missed."""
+    found: dict[str, list[str]] = {}
+    for kind in exporter_kinds().values():
+        for flavour in kind.flavours or ("",):
+            for signal in dict.fromkeys(metric.signal for metric in metrics_of(kind.id, flavour)):
+                found.setdefault(signal, []).append(f"{kind.id} {flavour}".strip())
+    return {signal: tuple(names) for signal, names in found.items()}
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.check.capacity import check_capacity
+from tocsin.check.cooling import check_cooling
 from tocsin.check.deep import check_deep
 from tocsin.check.discovery import check_discovery
 from tocsin.check.hosts import check_hosts
@@ -22,6 +23,7 @@ CHECKS = (
     check_discovery,
     check_deep,
     check_hosts,
+    check_cooling,
     check_objectives,
     check_queries,
     check_servers,

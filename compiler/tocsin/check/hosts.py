@@ -59,6 +59,9 @@ def _check_endpoints(cluster: Cluster, log: Log) -> None:
     ports = cluster.ports.values()
     uses = [(g.name, host, port, g.origin) for g in cluster.groups for host in g.hosts for port in ports]
     uses += [(j.name, host, j.port, j.origin) for j in cluster.jobs for host in j.hosts]
+    for exporter in cluster.exporters:
+        at = dict.fromkeys(address.rpartition(":")[::2] for address in exporter.addresses)
+        uses += [(exporter.kind.id, host, int(port), exporter.origin) for host, port in at]
     for name, host, port, origin in uses:
         first, place = seen.setdefault((host, port), (name, origin))
         if place != origin and (place, origin) not in told:

@@ -76,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     capacity = _command(commands, "capacity", "predict series, samples, memory and disk", _CAPACITY)
     capacity.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
     capacity.add_argument("--format", choices=("text", "json"), default="text", help="of the tables (default: text)")
-    capacity.add_argument("--retention", metavar="TIME", default="15d", help="how long samples are kept (default: 15d)")
+    capacity.add_argument("--retention", metavar="TIME", help="how long samples are kept (default: what the spec says)")
 
     for command in (check, build, test):
         command.add_argument("--format", choices=FORMATS, default="text", help="how problems are told (default: text)")

@@ -91,7 +91,7 @@ def capacity(options: Namespace) -> int:
     from tocsin.units import Duration
 
     try:
-        retention = Duration.parse(options.retention)
+        retention = Duration.parse(options.retention) if options.retention else None
     except ValueError:
         raise WrongCallError(f"{options.retention} is not a time; write it as 30d") from None
     run = _Run(options.spec)
@@ -104,7 +104,8 @@ def capacity(options: Namespace) -> int:
     from tocsin.lower.sizes import sizes
 
     plan, shown = compiled.plan, as_json if options.format == "json" else markdown
-    say(sys.stdout, shown(plan.factory, sizes(compiled.factory, plan.servers, retention)))
+    said = sizes(compiled.factory, plan.servers, retention) if retention else plan.sizes
+    say(sys.stdout, shown(plan.factory, said))
     return 0
 
 

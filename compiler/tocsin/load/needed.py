@@ -33,6 +33,9 @@ NEEDED = {
     "clusters.*.discovery.http.urls": "give the list of each exporter and job: "
     "`urls: {dcgm: https://inventory.example.com/dcgm, node: https://inventory.example.com/node}`",
     "clusters.*.exporters.*.port": "add `port: 9400`, where the exporter listens",
+    "clusters.*.exporters.*.at": 'add `at: ["slurmctld:6817"]`, where the exporter listens',
+    "clusters.*.exporters.*.flavour": "say which program it is: `flavour: native`",
+    "clusters.*.exporters.*.hosts": 'add `hosts: "bmc-[01-64]"`, which the exporter is asked for',
     "clusters.*.nodes": "name the node groups: "
     '`nodes: {h100: {hosts: "gpu-node-[01-64]", gpu: {model: h100, count: 8}}}`',
     "clusters.*.nodes.*.hosts": 'add `hosts: "gpu-node-[01-64]"`',

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
-from tocsin.lower.collection import EXPORTER_SIGNALS, all_down
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.silence import all_down, down, silence_test, watched
+from tocsin.lower.violations import violating, violation_rules, violation_test
 from tocsin.plan import RuleFile, RuleGroup
 from tocsin.promql import quote
 
@@ -15,21 +16,33 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.factory import Cluster, Factory
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan import Alert, Record, RuleTest
 
 
 def above(factory: Factory, cluster: Cluster) -> tuple[RuleFile, ...]:
-    """Exporters of which none answers on any shard, and signals that applications lack; none without shards."""
+    """Exporters of which none answers on any shard, and all about what stands beside the nodes; none without shards."""
     if (capacity.shards(factory, cluster) or 1) == 1:
         return ()
     name = f"above-{cluster.name}"
-    places = {
-        job: f"{naming.TARGETS_UP}{{cluster={quote(cluster.name)}, job={quote(job)}}}" for job in EXPORTER_SIGNALS
-    }
-    blind = {job: all_down(factory, job, targets) for job, targets in places.items()}
-    missing, proofs = missing_signals(factory, cluster, [job.name for job in cluster.jobs])
-    tests = (_test(name, cluster, blind), *proofs)
-    return (RuleFile(name, (RuleGroup(name, (*blind.values(), *missing), tests),)),)
+    exporters = watched(factory, cluster)
+    beside = [one for one in exporters if not one.on_nodes]
+    of_cluster = f"cluster={quote(cluster.name)}"
+    places = {one.job: f"{naming.TARGETS_UP}{{{of_cluster}, job={quote(one.job)}}}" for one in exporters}
+    places |= {one.job: f"up{{{of_cluster}, job={quote(one.job)}}}" for one in beside}
+    blind = {one.job: all_down(factory, one, places[one.job]) for one in exporters}
+    downs = {one.job: down(factory, one) for one in beside}
+    jobs = [*downs, *(job.name for job in cluster.jobs)]
+    missing, proofs = missing_signals(factory, cluster, jobs)
+    broken = violating(factory, cluster, beside, applications=True)
+    on_shards = {one.job: blind[one.job] for one in exporters if one.on_nodes}
+    rules: list[Record | Alert] = [*downs.values(), *blind.values(), *missing]
+    tests = [_test(name, cluster, on_shards), *proofs]
+    if beside:
+        tests.append(silence_test(name, cluster, beside, downs, blind))
+    if broken:
+        rules += violation_rules(factory, cluster, broken)
+        tests.append(violation_test(name, factory, cluster, broken))
+    return (RuleFile(name, (RuleGroup(name, tuple(rules), tuple(tests)),)),)
 
 
 def _test(group: str, cluster: Cluster, blind: Mapping[str, Alert]) -> RuleTest:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import pattern
-from tocsin.ingest import ORIGINAL, QUARANTINED, VIOLATES, labels_of
+from tocsin.catalog import DEEP_JOB
+from tocsin.ingest import ORIGINAL, QUARANTINED, VIOLATES, beside_nodes, labels_of
 from tocsin.plan import Relabel
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _BAD = "__tmp_bad"  # the label that is looked at, while its value is not known to be good
 _PLACE = ("node", "gpu_uuid")  # what tells one piece of hardware from another
+_HARDWARE = ("dcgm", DEEP_JOB, "node")
 # Every one of these series is a board's: without its board it could be anybody's.
 _BOARDS = "DCGM_FI_.*"
 _ANY, _SOME = "(?s:.*)", "(?s:.+)"  # line breaks too, which a dot matches by itself from Prometheus 3.0 on only
@@ -28,16 +30,21 @@ _ANY, _SOME = "(?s:.*)", "(?s:.+)"  # line breaks too, which a dot matches by it
 
 def enforced(factory: Factory, job: str) -> tuple[Relabel, ...]:
     """The relabelling of a job that enforces the schema on all labels that its metrics can have."""
-    known = {"node"}.union(*(labels_of(metric) for metric in factory.metrics.values() if metric.exporter == job))
+    own = {"node"} - ({"node"} if job in beside_nodes() else set())
+    known = own.union(*(labels_of(metric) for metric in factory.metrics.values() if metric.exporter == job))
     # The cluster is written by us, and no exporter can change it.
     rules = [rule for rule in factory.labels.values() if rule.name in known - {"cluster"}]
     place = [rule for name in _PLACE for rule in rules if rule.name == name]
     others = [rule for rule in rules if rule not in place and (rule.values is not None or rule.pattern)]
-    applications = {application.name for cluster in factory.clusters.values() for application in cluster.jobs}
-    apart, stripped = ([*place, *others], []) if job in applications else (place, others)
-    steps = [step for rule in apart for step in _marked(rule)]
+    apart, stripped = (place, others) if job in _HARDWARE else ([*place, *others], [])
+    steps = [step for rule in apart for step in _marked(rule, needed="node" in own)]
     for rule in stripped:
-        steps += [*_marked(rule), Relabel(source=(_BAD,), regex=rule.name, target=rule.name, replacement="")]
+        steps += [
+            *_marked(rule, needed=False),
+            Relabel(source=(_BAD,), regex=rule.name, target=rule.name, replacement=""),
+        ]
+    if not apart:
+        return ()
     named = "|".join(rule.name for rule in apart)
     return (
         Relabel("labeldrop", regex=f"{VIOLATES}|{_BAD}"),  # an exporter's own must not pass for ours
@@ -47,14 +54,16 @@ def enforced(factory: Factory, job: str) -> tuple[Relabel, ...]:
     )
 
 
-def _marked(rule: Label) -> Iterator[Relabel]:
-    """Suspect every value, absolve the good ones, and mark what is left. RE2 cannot say "all but these"."""
-    if rule.name == "node":
+def _marked(rule: Label, *, needed: bool) -> Iterator[Relabel]:
+    """Suspect every value, absolve the good ones, and mark what is left. RE2 cannot say "all but these".
+
+    Where the node is `needed`, a series without it is suspected as well.
+    """
+    if rule.name == "node" and needed:
         yield Relabel(source=(rule.name,), regex=_ANY, target=_BAD, replacement=rule.name)
     elif rule.name == "gpu_uuid":
-        yield Relabel(
-            source=("__name__", rule.name), regex=f"{_BOARDS};{_ANY}|.*;{_SOME}", target=_BAD, replacement=rule.name
-        )
+        suspects = f"{_BOARDS};{_ANY}|.*;{_SOME}"
+        yield Relabel(source=("__name__", rule.name), regex=suspects, target=_BAD, replacement=rule.name)
     else:
         yield Relabel(source=(rule.name,), regex=_SOME, target=_BAD, replacement=rule.name)
     yield Relabel(source=(_BAD, rule.name), regex=f"{rule.name};(?:{_domain(rule)})", target=_BAD, replacement="")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import capacity
 from tocsin.catalog import DEEP_JOB
+from tocsin.ingest import beside_nodes
 from tocsin.plan import Limits
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # An application shows what its framework does, beside its signals; `collection.other_series` says it better.
 USUAL_SAMPLES = 10_000
+# What speaks for a whole cluster shows as much as the cluster has: pods, queues, switches. Nobody has told how many.
+WHOLE_CLUSTER = 200_000
 # A board's series come once for each job that is mapped to it: for a moment to one that ends and one that begins.
 JOBS_AT_ONCE = 2
 # Grafana Mimir's defaults (`max_label_names_per_series`, `max_length_label_name`, `max_length_label_value`): what is
@@ -43,7 +46,7 @@ def _limits(factory: Factory, job: str, series: int, targets: int) -> Limits:
     """The limits of a job with so many targets, the largest of which shows so many series."""
     samples = series * (JOBS_AT_ONCE if job in ("dcgm", DEEP_JOB) else 1)
     if job not in factory.other_series:
-        samples = max(samples, USUAL_SAMPLES)
+        samples = max(samples, WHOLE_CLUSTER if job in beside_nodes() else USUAL_SAMPLES)
     return Limits(_rounded(samples), _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.lower import nodes
@@ -24,21 +24,33 @@ _NODE, _GPU = naming.by(naming.NODE), naming.by(naming.GPU)
 
 def missing_signals(factory: Factory, cluster: Cluster, jobs: Collection[str]) -> tuple[list[Alert], list[RuleTest]]:
     """An alert for each mandatory signal and each of some jobs of a cluster that has to show it, with their tests."""
-    metrics = _mandatory(factory, "dcgm") if "dcgm" in jobs else {}
+    boards = _mandatory(factory, "dcgm", "board") if "dcgm" in jobs else {}
+    metrics = {id_: names for id_, names in boards.items() if TEMP not in names}
     alerts = {id_: _on_boards(factory, factory.signals[id_], names) for id_, names in metrics.items()}
     tests = [_board_test(f"collection-{cluster.name}", cluster, alerts, metrics)] if alerts else []
-    targets = [_at_targets(factory, cluster, *job) for job in _jobs(factory, cluster) if job[0] in jobs]
+    targets = [_at_targets(factory, *shown) for shown in _shown_elsewhere(factory, cluster) if shown[0].name in jobs]
     return [*alerts.values(), *(alert for alert, _ in targets)], [*tests, *(test for _, test in targets)]
 
 
-def _mandatory(factory: Factory, exporter: str) -> dict[str, list[str]]:
-    """The series of a job by which each mandatory signal shows; the one that boards are counted by needs no rule."""
+def _mandatory(factory: Factory, job: str, place: str) -> dict[str, list[str]]:
+    """The series of a job by which each mandatory signal shows at a kind of place."""
     found = {
-        signal.id: [_shown(metric) for metric in signal.metrics if metric.exporter == exporter]
+        signal.id: [
+            _shown(metric)
+            for metric in signal.metrics
+            if metric.exporter == job and not metric.sparse and _place(metric) == place
+        ]
         for signal in factory.signals.values()
         if signal.mandatory
     }
-    return {id_: names for id_, names in found.items() if names and TEMP not in names}
+    return {id_: names for id_, names in found.items() if names}
+
+
+def _place(metric: Metric) -> str:
+    """Where a metric has to show: on every board, on nodes that have a fabric, or at the target of its job."""
+    if metric.exporter == "dcgm" and metric.entity in ("gpu", "gpu_instance", "link"):
+        return "board"
+    return "port" if metric.exporter == "node" and metric.entity == "port" else "target"
 
 
 def _shown(metric: Metric) -> str:
@@ -61,50 +73,63 @@ def _on_boards(factory: Factory, signal: Signal, metrics: list[str]) -> Alert:
     )
 
 
-def _jobs(factory: Factory, cluster: Cluster) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Of each other job and mandatory signal: the job, one of its hosts, the signal, and its series."""
-    fabric = [host for group in cluster.groups if group.fabric == "infiniband" for host in group.hosts]
-    any_host = cluster.groups[0].hosts  # where a job's own are not known before they are discovered
-    hosts = {"node": fabric[:1], **{job.name: (job.hosts or any_host)[:1] for job in cluster.jobs}}
-    for job, first in hosts.items():
-        for host in first:
-            for id_, metrics in _mandatory(factory, job).items():
-                yield job, host, id_, metrics
+class _Job(NamedTuple):
+    """A job that has to show signals: the matchers of its targets, and the labels of one of them."""
+
+    name: str
+    places: tuple[str, ...]
+    example: dict[str, str]
 
 
-def _at_targets(
-    factory: Factory, cluster: Cluster, job: str, host: str, id_: str, metrics: list[str]
-) -> tuple[Alert, RuleTest]:
-    places = [f"cluster={quote(cluster.name)}"]
-    if job == "node":  # only where there is a fabric to measure
-        places = [nodes.matchers(cluster, group) for group in cluster.groups if group.fabric == "infiniband"]
-    answers = " or ".join(f'max by ({_NODE}) (up{{job="{job}", {place}}})' for place in places)
-    shown = f" and on ({_NODE}) ".join(f"group by ({_NODE}) ({metric})" for metric in metrics)
+def _shown_elsewhere(factory: Factory, cluster: Cluster) -> Iterator[tuple[_Job, str, list[str]]]:
+    """Of each mandatory signal that does not show on boards: the job that has to show it, and its series."""
+    everywhere = (f"cluster={quote(cluster.name)}",)
+    cabled = [group for group in cluster.groups if group.fabric == "infiniband"]
+    ports = tuple(nodes.matchers(cluster, group) for group in cabled)
+    for exporter in cluster.exporters:
+        for id_, names in _mandatory(factory, exporter.kind.job, "target").items():
+            at = {"node": cluster.groups[0].hosts[0]} if exporter.kind.stands == "node" else {}
+            yield _Job(exporter.kind.job, everywhere, {"cluster": cluster.name, **at}), id_, names
+        for id_, names in _mandatory(factory, exporter.kind.job, "port").items() if cabled else ():
+            yield _Job(exporter.kind.job, ports, {"cluster": cluster.name, "node": cabled[0].hosts[0]}), id_, names
+    for job in cluster.jobs:
+        host = (job.hosts or cluster.groups[0].hosts)[0]  # where its own are not known before they are discovered
+        for id_, names in _mandatory(factory, job.name, "target").items():
+            yield _Job(job.name, everywhere, {"cluster": cluster.name, "node": host}), id_, names
+
+
+def _at_targets(factory: Factory, job: _Job, id_: str, metrics: list[str]) -> tuple[Alert, RuleTest]:
+    where = tuple(job.example)
+    by = naming.by(where)
+    answers = " or ".join(f'max by ({by}) (up{{job="{job.name}", {place}}})' for place in job.places)
+    shown = f" and on ({by}) ".join(f"group by ({by}) ({metric})" for metric in metrics)
+    place = f"{{{{ $labels.{where[-1]} }}}}"
     alert = signal_alert(
         factory,
-        f"Signal{naming.titled(id_)}MissingFrom{naming.titled(job)}",
+        f"Signal{naming.titled(id_)}MissingFrom{naming.titled(job.name)}",
         factory.signals[id_],
         "ticket",
-        expr=f"({answers}) == 1\nunless on ({_NODE}) ({shown})",
+        expr=f"({answers}) == 1\nunless on ({by}) ({shown})",
         hold=Duration.of(minutes=15),
-        summary=f"The mandatory signal {id_} is missing on {{{{ $labels.node }}}}",
-        description=f"The job {job} of {{{{ $labels.node }}}} answers, but without {id_}: look at what it is told to "
-        "expose.",
+        summary=f"The mandatory signal {id_} is missing on {place}",
+        description=f"The job {job.name} of {place} answers, but without {id_}: look at what it is told to expose.",
+        where=where,
     )
-    return alert, _target_test(alert, {"cluster": cluster.name, "node": host}, job, metrics)
+    return alert, _target_test(alert, job.example, job.name, metrics)
 
 
-def _target_test(alert: Alert, node: dict[str, str], job: str, metrics: list[str]) -> RuleTest:
+def _target_test(alert: Alert, place: dict[str, str], job: str, metrics: list[str]) -> RuleTest:
     """One series after the other ends for 17 minutes and returns. Other jobs and clusters are not asked for them."""
-    raw = {**node, "job": job, "instance": "a"}
-    others = ({**raw, "cluster": "another"}, {**raw, "node": "another", "job": "another"})
+    raw = {**place, "job": job, "instance": "a"}
+    beside = {**raw, "node": "another"} if "node" in place else raw
+    others = ({**raw, "cluster": "another"}, {**beside, "job": "another"})
     inputs = [series("up", at, f"1x{20 * len(metrics) + 10}") for at in (raw, *others)]
     checks = [silent(alert, 9)]
     for turn, metric in enumerate(metrics):
         ends = 20 * turn + 10
         inputs.append(series(metric, raw, f"0x{ends - 1} stale _x16 0x{20 * len(metrics)}"))
         checks += [silent(alert, ends + 14), silent(alert, ends + 18)]
-        checks += [fires(alert, minute, node, value=1) for minute in (ends + 15, ends + 16)]
+        checks += [fires(alert, minute, place, value=1) for minute in (ends + 15, ends + 16)]
     return proof(alert, "one series after the other ends and returns", inputs, *checks)
 
 

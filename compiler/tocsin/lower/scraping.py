@@ -9,6 +9,7 @@ from tocsin.catalog import DEEP_JOB, EXPORTERS
 from tocsin.lower.deep import deep_jobs, shared_flags
 from tocsin.lower.discovery import discovered, in_namespaces
 from tocsin.lower.enforcement import enforced
+from tocsin.lower.exporters import exporter_jobs
 from tocsin.plan import CounterFile, Relabel, ScrapeJob, Target
 
 if TYPE_CHECKING:
@@ -29,26 +30,30 @@ _RENAMED = {
 _HOST_NAMES = ("Hostname", "hostname")
 # err_msg repeats err_code; the driver's version on every series would end all of them at every driver upgrade.
 _DROPPED = ("exported_.*", "err_msg", "DCGM_FI_DRIVER_VERSION", "DCGM_FI_SYSTEM_DRIVER_VERSION")
+_NO_FIELD = 1 << 16  # what the exporter counts itself has no field of DCGM, and stands behind what has one
 _JOB_IDS = ("hpc_job", "jobid", "slurm_job_id", "slurmjobid")
 
 
 def node_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
     """The exporters that run on every node."""
     jobs = [discovered(factory, cluster, _exporter_job(factory, cluster, exporter)) for exporter in EXPORTERS]
+    jobs += exporter_jobs(factory, cluster, on_nodes=True)
     return [*jobs, *deep_jobs(factory, cluster, (*_canonical(_RENAMED), *enforced(factory, DEEP_JOB)))]
 
 
-def application_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
-    """The applications' own endpoints."""
+def other_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
+    """Exporters that stand elsewhere, and the applications' own endpoints."""
     jobs = (_application_job(factory, cluster, index) for index in range(len(cluster.jobs)))
-    return [discovered(factory, cluster, job) for job in jobs]
+    return [
+        *exporter_jobs(factory, cluster, on_nodes=False),
+        *(discovered(factory, cluster, job) for job in jobs),
+    ]
 
 
 def counter_files(factory: Factory) -> tuple[CounterFile, ...]:
     """The dcgm-exporter fields of every node group: what the signals of the factory need, by field id."""
-    deep = factory.deep.signals if factory.deep else {}
-    everywhere = (m for m in factory.metrics.values() if m.exporter == "dcgm" and m.signal not in deep)
-    metrics = tuple(sorted(everywhere, key=lambda m: m.field or 0))
+    everywhere = (metric for metric in factory.metrics.values() if metric.exporter == "dcgm")
+    metrics = tuple(sorted(everywhere, key=lambda metric: metric.field or _NO_FIELD))
     path, flags = "exporters/dcgm/{}-{}.csv", shared_flags(factory)
     return tuple(
         CounterFile(path.format(cluster.name, group.name), metrics, factory.refresh, group.origin, flags)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import capacity
 from tocsin.lower.limits import limited
-from tocsin.lower.scraping import application_jobs, node_jobs
+from tocsin.lower.scraping import node_jobs, other_jobs
 from tocsin.plan import Record, Relabel, ScrapeJob, Server, Target
 from tocsin.units import Duration
 
@@ -35,19 +35,19 @@ def cluster_servers(factory: Factory, cluster: Cluster, rules: Sequence[RuleFile
     """The servers of a cluster. `rules` are those that hold for it."""
     *shards, last = capacity.servers(factory, cluster)
     nodes = limited(factory, cluster, node_jobs(factory, cluster))
-    applications = limited(factory, cluster, application_jobs(factory, cluster))
+    others = limited(factory, cluster, other_jobs(factory, cluster))
     watching = list(_watches_peers(factory, cluster))
     for replica in _replicas(factory):
         one = _server(factory, cluster, replica)
         if not shards:
-            yield one(capacity.SINGLE, [*nodes, *applications, *watching], rules, last)
+            yield one(capacity.SINGLE, [*nodes, *others, *watching], rules, last)
             continue
         on_shards, above = ([file for file in rules if file.per_node is per_node] for per_node in (True, False))
         for index, size in enumerate(shards):
             jobs = [job._replace(select=_of_shard(index, len(shards))) for job in nodes]
             yield one(f"shard-{index}", jobs, on_shards, size, shard=str(index))
         reads = _reads_shards(factory, cluster, len(shards), replica, recorded(on_shards))
-        yield one(capacity.ABOVE, [*applications, reads, *watching], above, last)
+        yield one(capacity.ABOVE, [*others, reads, *watching], above, last)
 
 
 def upper_servers(factory: Factory, rules: Sequence[RuleFile]) -> Iterator[Server]:

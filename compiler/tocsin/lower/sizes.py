@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tocsin.units import Duration
 
 
-def sizes(factory: Factory, servers: Sequence[Server], retention: Duration = capacity.RETENTION) -> Sizes:
+def sizes(factory: Factory, servers: Sequence[Server], retention: Duration) -> Sizes:
     """The tables, each by its names; jobs count what is recorded as if it were one."""
     jobs: dict[tuple[str, ...], Size] = defaultdict(lambda: capacity.NOTHING)
     owners: dict[tuple[str, ...], Size] = defaultdict(lambda: capacity.NOTHING)

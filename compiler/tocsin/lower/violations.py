@@ -13,16 +13,17 @@ from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tocsin.factory import Cluster, Factory, Signal
+    from tocsin.lower.silence import Watched
     from tocsin.plan import Alert, RuleTest
 
-_TARGET = naming.by((*naming.NODE, "job"))
+_TARGET = naming.by((*naming.NODE, "instance", "job"))
 _DROPPED = "unknown"  # the label of series that are dropped: they are not there to name it
 
 
-class Watched(NamedTuple):
+class Violating(NamedTuple):
     """The alerts of a job."""
 
     violations: Alert
@@ -32,8 +33,9 @@ class Watched(NamedTuple):
 def counted(factory: Factory, cluster: Cluster) -> Record:
     """How many series of each target break the schema, by the label that does."""
     place = f"cluster={quote(cluster.name)}"
-    # What is scraped has an instance. What rules make of it has the other labels, and must not be counted again.
-    expr = f'count by ({_TARGET}, {VIOLATES}) ({{{place}, instance!="", {VIOLATES}!=""}})'
+    # What is scraped has a name of its own; what rules make of it must not be counted again.
+    ours = f"__name__!~{quote(f'ALERTS.*|{naming.LABEL_VIOLATIONS}')}"
+    expr = f'count by ({_TARGET}, {VIOLATES}) ({{{place}, {ours}, {VIOLATES}!=""}})'
     if factory.on_violation == "drop":
         scraped, kept = (f"scrape_samples_{what}{{{place}}}" for what in ("scraped", "post_metric_relabeling"))
         gone = f"sum by ({_TARGET}) ({scraped} - {kept}) > 0"
@@ -41,14 +43,29 @@ def counted(factory: Factory, cluster: Cluster) -> Record:
     return Record(naming.LABEL_VIOLATIONS, expr, {}, cluster.origin)
 
 
-def watched(factory: Factory, cluster: Cluster, signals: Mapping[str, Signal]) -> dict[str, Watched]:
-    """The alerts of every job, which go to the owner of the signal that stands for it."""
-    return {job: Watched(*_alerts(factory, cluster, job, signal)) for job, signal in signals.items()}
+def violating(
+    factory: Factory, cluster: Cluster, exporters: Sequence[Watched], *, applications: bool
+) -> dict[str, Violating]:
+    """The alerts of every exporter and, unless they are somebody else's, of every application.
+
+    They go to the owner of the signal that stands for the job; an application's is the first one that it shows.
+    """
+    signals = {one.job: (one.signal, one.on_nodes) for one in exporters}
+    names = {job.name for job in cluster.jobs} if applications else set()
+    for signal in factory.signals.values():
+        for metric in signal.metrics:
+            if metric.exporter in names:
+                signals.setdefault(metric.exporter, (signal, True))
+    return {
+        job: Violating(*_alerts(factory, cluster, job, signal, on_nodes=on_nodes))
+        for job, (signal, on_nodes) in signals.items()
+    }
 
 
-def _alerts(factory: Factory, cluster: Cluster, job: str, signal: Signal) -> Iterator[Alert]:
+def _alerts(factory: Factory, cluster: Cluster, job: str, signal: Signal, *, on_nodes: bool) -> Iterator[Alert]:
     of_job = f"{{cluster={quote(cluster.name)}, job={quote(job)}}}"
     fate = f"is kept apart as {QUARANTINED}" if factory.on_violation == "quarantine" else "is dropped"
+    where = naming.NODE if on_nodes else ("cluster",)
     yield signal_alert(
         factory,
         f"{naming.titled(job)}LabelViolations",
@@ -56,9 +73,10 @@ def _alerts(factory: Factory, cluster: Cluster, job: str, signal: Signal) -> Ite
         "ticket",
         expr=f"{naming.LABEL_VIOLATIONS}{of_job} > 0",
         hold=Duration.of(minutes=5),
-        summary=f"The job {job} of {{{{ $labels.node }}}} breaks the label schema",
-        description=f"{{{{ $value }}}} series of {job} on {{{{ $labels.node }}}} break the schema by their label "
+        summary=f"The job {job} at {{{{ $labels.instance }}}} breaks the label schema",
+        description=f"{{{{ $value }}}} series of {job} at {{{{ $labels.instance }}}} break the schema by their label "
         f"{{{{ $labels.{VIOLATES} }}}}. What names a wrong place {fate}; other labels are taken off.",
+        where=where,
     )
     yield signal_alert(
         factory,
@@ -68,37 +86,44 @@ def _alerts(factory: Factory, cluster: Cluster, job: str, signal: Signal) -> Ite
         # A target that does not answer has no samples: these were counted, and then refused.
         expr=f"max by ({_TARGET}) (scrape_samples_scraped{of_job} > 0 and up{of_job} == 0)",
         hold=Duration.of(minutes=5),
-        summary=f"Prometheus refuses what the job {job} of {{{{ $labels.node }}}} answers",
-        description=f"{job} of {{{{ $labels.node }}}} answers with {{{{ $value }}}} samples, and none of them is "
+        summary=f"Prometheus refuses what the job {job} at {{{{ $labels.instance }}}} answers",
+        description=f"{job} at {{{{ $labels.instance }}}} answers with {{{{ $value }}}} samples, and none of them is "
         "stored: they exceed a limit of the job, or one of them cannot be read.",
+        where=where,
     )
 
 
-def violation_test(factory: Factory, cluster: Cluster, jobs: Mapping[str, Watched]) -> RuleTest:
-    """On one node of each job series break the schema for a while, another one's answers are refused for a while."""
+def violation_rules(factory: Factory, cluster: Cluster, jobs: Mapping[str, Violating]) -> list[Record | Alert]:
+    """What is counted, and the alerts of all jobs that read it."""
+    return [counted(factory, cluster), *(alert for two in jobs.values() for alert in two)]
+
+
+def violation_test(group: str, factory: Factory, cluster: Cluster, jobs: Mapping[str, Violating]) -> RuleTest:
+    """On one target of each job series break the schema for a while, another one's answers are refused for a while."""
     inputs, checks = [], []
     for job, (violations, refused) in jobs.items():
-        places = {node: {"cluster": cluster.name, "node": node, "job": job} for node in ("bad", "good", "late", "dead")}
-        at = {node: {**place, "instance": node} for node, place in places.items()}
+        at = {
+            name: {"cluster": cluster.name, "node": name, "job": job, "instance": f"{name}:1"}
+            for name in ("bad", "good", "late", "dead")
+        }
         wrong, apart = _broken(factory, at["bad"])
         inputs += wrong
         inputs += [series(metric, {**at["bad"], VIOLATES: "job_id"}, "_x20 1x18 stale") for metric in ("one", "other")]
         inputs += [series("one", at["good"], "1x60")]
-        inputs += [series("up", at[node], "1x60") for node in ("bad", "good")]
+        inputs += [series("up", at[name], "1x60") for name in ("bad", "good")]
         inputs += [series("up", at["late"], "1x9 0x20 1x60"), series("up", at["dead"], "0x60")]
         answered = {"bad": "240x60", "good": "240x60", "late": "240x60", "dead": "0x60"}
-        inputs += [series("scrape_samples_scraped", at[node], values) for node, values in answered.items()]
-        both = ({**places["bad"], VIOLATES: apart}, {**places["bad"], VIOLATES: "job_id"})
+        inputs += [series("scrape_samples_scraped", at[name], values) for name, values in answered.items()]
+        both = ({**at["bad"], VIOLATES: apart}, {**at["bad"], VIOLATES: "job_id"})
         checks += [
             silent(violations, 14),
             fires(violations, 15, both[0], value=2),
             fires(violations, 25, *both, value=2),
             silent(violations, 41),
             silent(refused, 14),
-            fires(refused, 15, places["late"], value=240),
+            fires(refused, 15, at["late"], value=240),
             silent(refused, 31),
         ]
-    group = f"collection-{cluster.name}"
     return shared(group, "series break the schema, and answers are refused", cluster.origin, inputs, *checks)
 
 

@@ -11,7 +11,7 @@ from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
 from tocsin.resolve.retention import resolve_retention
 from tocsin.resolve.servers import resolve_other_series, resolve_servers
-from tocsin.resolve.signals import resolve_signals
+from tocsin.resolve.signals import Known, resolve_signals
 from tocsin.resolve.slos import resolve_slos
 from tocsin.resolve.targets import resolve_targets
 
@@ -31,7 +31,8 @@ def resolve(document: Document, log: Log) -> Factory:
     labels = resolve_labels(document, tenants, log)
     clusters = resolve_clusters(document, tenants, log)
     deep = resolve_deep(document, log)
-    signals = resolve_signals(document, owners, layers, labels, deep.signals if deep else {}, log)
+    known = Known(owners, layers, labels, clusters, targets, deep.signals if deep else {})
+    signals = resolve_signals(document, known, log)
     slos = resolve_slos(document, owners, signals, log)
     return Factory(
         name=spec.factory,

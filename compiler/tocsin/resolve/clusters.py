@@ -6,10 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin import hostlist
-from tocsin.catalog import EXPORTERS, gpu_models
+from tocsin.catalog import gpu_models
 from tocsin.diagnostics import near
 from tocsin.factory import Cluster, Job, NodeGroup
 from tocsin.resolve.discovery import WAYS, source
+from tocsin.resolve.exporters import check_flavours, resolve_exporters, scraped_jobs
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -22,6 +23,7 @@ def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -
     """The clusters by name."""
     places = document.places
     ranges = _Ranges(document)
+    taken = scraped_jobs(document)
     clusters = {}
     for name, cluster in sorted(document.spec.clusters.items()):
         path = ("clusters", name)
@@ -32,17 +34,21 @@ def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -
             log.error("CLU104", what, places.key(*path, "discovery"), hint)
         way = chosen[0] if chosen else "static"
         groups = (_group(ranges, (*path, "nodes", g), group, log) for g, group in sorted(cluster.nodes.items()))
-        jobs = (_job(ranges, (*path, "jobs", j), job, tenants, log) for j, job in sorted(cluster.jobs.items()))
+        jobs = (_job(ranges, (*path, "jobs", j), job, tenants, taken, log) for j, job in sorted(cluster.jobs.items()))
+        exporters = resolve_exporters((*path, "exporters"), cluster.exporters, ranges.names, document, log)
         clusters[name] = Cluster(
             name=name,
             region=cluster.region,
             discovery=way,
             source=source(cluster.discovery, way),
-            ports={exporter: getattr(cluster.exporters, exporter).port for exporter in EXPORTERS},
+            ports={one.kind.job: one.port for one in exporters if one.kind.stands == "node"},
             groups=tuple(groups),
             jobs=tuple(jobs),
             origin=places.key(*path),
+            exporters=exporters,
+            cooling=cluster.cooling,
         )
+    check_flavours(clusters, log)
     if not clusters and not document.is_broken("clusters"):
         log.error("CLU106", "this factory has no clusters", places.key("clusters"), "name at least one")
     return clusters
@@ -74,10 +80,12 @@ def _group(ranges: _Ranges, path: Path, group: written.NodeGroup, log: Log) -> N
     )
 
 
-def _job(ranges: _Ranges, path: Path, job: written.Job, tenants: dict[str, Tenant], log: Log) -> Job:
+def _job(
+    ranges: _Ranges, path: Path, job: written.Job, tenants: dict[str, Tenant], taken: tuple[str, ...], log: Log
+) -> Job:
     document, name = ranges.document, str(path[-1])
-    if name in EXPORTERS:
-        hint = f"choose another name: {' and '.join(EXPORTERS)} are the exporters' own jobs"
+    if name in taken:
+        hint = f"choose another name: {', '.join(taken[:-1])} and {taken[-1]} are the exporters' own jobs"
         log.error("CLU105", f"a job cannot be called '{name}'", document.places.key(*path), hint)
     if job.tenant and job.tenant not in tenants and not document.is_broken("tenants", job.tenant):
         known = document.places.names("tenants")

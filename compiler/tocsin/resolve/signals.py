@@ -2,86 +2,149 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.catalog import Metric, metrics, signal_kinds
+from tocsin import versions
+from tocsin.catalog import DEEP_JOB, EXPORTERS, Metric, carriers, exporter_kinds, signal_kinds
 from tocsin.diagnostics import Related, near
 from tocsin.factory import Signal
+from tocsin.resolve.exporters import how_to_scrape, scraped_jobs, shown
 from tocsin.resolve.owners import known_owner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Label, Owner
+    from tocsin.factory import Cluster, Label, Owner, Targets
     from tocsin.source import Span
     from tocsin.spec.signals import SignalDefinition
 
 
-def resolve_signals(
-    document: Document,
-    owners: dict[str, Owner],
-    layers: dict[str, str],
-    labels: dict[str, Label],
-    deep: dict[str, Span],
-    log: Log,
-) -> dict[str, Signal]:
-    """The signals by id: the catalogue's base, what the spec makes mandatory or deep, what it defines."""
-    written, places = document.spec.signals, document.places
-    kinds = signal_kinds()
-    found: dict[str, Signal] = {}
-    mandatory = _mandatory(document, [*kinds, *written.define], log)
-    for id_, kind in kinds.items():
-        if kind.base or id_ in mandatory or id_ in deep:
-            carriers = tuple(metric for metric in metrics().values() if metric.signal == id_)
-            origin = mandatory.get(id_) or deep.get(id_) or places.key("signals")
-            owner = layers.get(kind.layer, "")
-            found[id_] = Signal(id_, kind.layer, owner, kind.meaning, carriers, id_ in mandatory, kind.label, origin)
-    taken = {metric.name: "the catalogue" for metric in metrics().values()}
-    for id_, definition in written.define.items():
-        if id_ in kinds:
+_NAME = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)")
+_PART = re.compile(r"_(?:bucket|count|sum)$")
+
+
+class Known(NamedTuple):
+    """What is resolved already when the signals are."""
+
+    owners: dict[str, Owner]
+    layers: dict[str, str]
+    labels: dict[str, Label]
+    clusters: dict[str, Cluster]
+    targets: Targets
+    deep: dict[str, Span]
+
+
+def resolve_signals(document: Document, known: Known, log: Log) -> dict[str, Signal]:
+    """The signals by id: the catalogue's that are wanted, and what the spec defines."""
+    series = shown(known.clusters, everything=document.is_broken("clusters"))
+    mandatory = _named(document, "mandatory", {}, log)
+    found = _of_catalogue(document, series, mandatory, known, log)
+    kinds, places = signal_kinds(), document.places
+    taken = {metric.name: "the catalogue" for metric in series.values()}
+    for id_, definition in document.spec.signals.define.items():
+        if id_ in kinds and not kinds[id_].mapped:
             what = f"the catalogue has a signal called '{id_}' already"
             log.error("SIG102", what, places.key("signals", "define", id_), "choose another name for your own")
             continue
-        _check_definition(document, id_, definition, owners, labels, log)
-        owner = definition.owner or layers.get(definition.layer, "")
+        _check_definition(document, id_, definition, known, log)
+        owner = definition.owner or known.layers.get(definition.layer, "")
         origin = places.key("signals", "define", id_)
         found[id_] = _defined(id_, definition, owner, id_ in mandatory, origin)
         _claim(document, id_, definition.metric, taken, log)
     return dict(sorted(found.items()))
 
 
-def _mandatory(document: Document, known: Iterable[str], log: Log) -> dict[str, Span]:
-    """Where each mandatory signal is named; one that resolves to nothing is told."""
-    mandatory: dict[str, Span] = {}
-    known = set(known)
-    for index, id_ in enumerate(document.spec.signals.mandatory):
-        place = document.places.value("signals", "mandatory", index)
-        if id_ in mandatory:
-            there = Related(mandatory[id_], "first named here")
+def _of_catalogue(
+    document: Document, series: dict[str, Metric], mandatory: dict[str, Span], known: Known, log: Log
+) -> dict[str, Signal]:
+    """The catalogue's signals that are always collected, that the spec names, and that an SLO is about."""
+    by_signal: dict[str, list[Metric]] = {}
+    for metric in series.values():
+        by_signal.setdefault(metric.signal, []).append(metric)
+    collected = _named(document, "collect", mandatory, log)
+    named = {**_promised(document, series), **known.deep, **collected, **mandatory}
+    found = {}
+    for id_, kind in signal_kinds().items():
+        metrics, is_own = by_signal.get(id_, []), kind.mapped and id_ in document.spec.signals.define
+        if id_ in known.deep:
+            metrics = [metric._replace(exporter=DEEP_JOB) for metric in metrics]
+        if (kind.base and metrics) or (id_ in named and not is_own):
+            owner, origin = known.layers.get(kind.layer, ""), named.get(id_) or document.places.key("signals")
+            signal = Signal(id_, kind.layer, owner, kind.meaning, tuple(metrics), id_ in mandatory, kind.label, origin)
+            found[id_] = signal
+            if id_ in named:
+                _check_carriers(signal, document, known.targets, log)
+    return found
+
+
+def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
+    """The signals of the catalogue that objectives are about, and where; whether they are sound is not asked here."""
+    found: dict[str, Span] = {}
+    for id_, slo in document.spec.slos.items():
+        for key in ("bad", "good", "total"):
+            name = _NAME.match(getattr(slo.ratio, key) or "")
+            metric = series.get(name[1]) or series.get(_PART.sub("", name[1])) if name else None
+            if metric and metric.signal not in found:
+                found[metric.signal] = document.places.value("slos", id_, "ratio", key)
+    return found
+
+
+def _named(document: Document, section: str, before: dict[str, Span], log: Log) -> dict[str, Span]:
+    """Where each signal of a list is named; one that resolves to nothing is told, and one that is named twice."""
+    found: dict[str, Span] = {}
+    known = {*signal_kinds(), *document.spec.signals.define}
+    for index, id_ in enumerate(getattr(document.spec.signals, section)):
+        place = document.places.value("signals", section, index)
+        first = found.get(id_) or before.get(id_)
+        if first:
+            there = Related(first, "first named here")
             log.error("SIG107", f"the signal '{id_}' is named twice", place, "remove one", [there])
         elif id_ in known or document.is_broken("signals", "define", id_):
-            mandatory[id_] = place
+            found[id_] = place
         else:
             close = near(id_, known)
-            lawful = f"define it under `signals.define`, or choose from {', '.join(signal_kinds())}"
+            usual = ", ".join(kind.id for kind in signal_kinds().values() if kind.mandatory)
+            lawful = f"define it under `signals.define`, or choose from the catalogue, such as {usual}"
             hint = f"did you mean '{close}'?" if close else lawful
             log.error("SIG101", f"no signal is called '{id_}'", place, hint)
-    return mandatory
+    return found
 
 
-def _check_definition(
-    document: Document,
-    id_: str,
-    definition: SignalDefinition,
-    owners: dict[str, Owner],
-    labels: dict[str, Label],
-    log: Log,
-) -> None:
+def _check_carriers(signal: Signal, document: Document, targets: Targets, log: Log) -> None:
+    """A signal that the spec names is shown by something that is scraped, in the release that runs."""
+    if not signal.metrics and not signal.label:
+        _tell_unseen(signal, document, log)
+    newest = max((versions.parse(metric.since) for metric in signal.metrics if metric.since), default=())
+    if newest > targets.dcgm_exporter:
+        have, need = versions.show(targets.dcgm_exporter), versions.show(newest)
+        what = f"the signal '{signal.id}' needs dcgm_exporter {need}; the target is {have}"
+        log.error("SIG121", what, signal.origin, f'write `dcgm_exporter: "{need}"` or later, or do without')
+    if signal.mandatory and signal.metrics and all(metric.sparse for metric in signal.metrics):
+        what = f"the signal '{signal.id}' has no series until something happens: that it is missing would not show"
+        log.error("SIG122", what, signal.origin, "name it under `signals.collect` instead")
+
+
+def _tell_unseen(signal: Signal, document: Document, log: Log) -> None:
+    if signal_kinds()[signal.id].mapped:
+        if not document.is_broken("signals", "define", signal.id):
+            what = f"no exporter is known to show the signal '{signal.id}'"
+            hint = f"say which metric it is: `signals.define.{signal.id}: {{metric: ..., layer: {signal.layer}, ...}}`"
+            log.error("SIG120", what, signal.origin, hint)
+        return
+    if not document.spec.clusters or document.is_broken("clusters"):
+        return
+    names = carriers()[signal.id]
+    kind, _, flavour = names[0].partition(" ")
+    what = f"the signal '{signal.id}' is shown by {' or '.join(names)}, which no cluster scrapes"
+    log.error("SIG120", what, signal.origin, how_to_scrape(exporter_kinds()[kind], flavour))
+
+
+def _check_definition(document: Document, id_: str, definition: SignalDefinition, known: Known, log: Log) -> None:
     path = ("signals", "define", id_)
-    places = document.places
+    places, labels = document.places, known.labels
     jobs = {job for cluster in document.spec.clusters.values() for job in cluster.jobs}
+    jobs |= {*scraped_jobs(document)} - {*EXPORTERS}
     if document.spec.clusters and definition.job not in jobs and not document.is_broken("clusters"):
         close = near(definition.job, jobs)
         hint = f"did you mean '{close}'?" if close else "jobs are defined under `clusters.<name>.jobs`"
@@ -92,7 +155,7 @@ def _check_definition(
             hint = f"did you mean `{close}`?" if close else "declare it under `labels`"
             log.error("LBL102", f"the schema has no label `{label}`", places.value(*path, "labels", index), hint)
     if definition.owner:
-        known_owner(document, owners, definition.owner, (*path, "owner"), log)
+        known_owner(document, known.owners, definition.owner, (*path, "owner"), log)
 
 
 def _defined(id_: str, definition: SignalDefinition, owner: str, mandatory: bool, origin: Span) -> Signal:

@@ -9,6 +9,7 @@ from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
 from tocsin.factory import Slo
 from tocsin.promql import PromqlError, parse_selector
+from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ def _selector(
         place = document.places.inside(where, selector.start, selector.start + len(selector.metric))
         if document.is_broken("signals") or selector.metric in _refused(document):
             return None
-        close = near(selector.metric, series)
+        close, exporter = near(selector.metric, series), who_shows(selector.metric)
         hint = f"did you mean {close}?" if close else "define its signal under `signals.define`"
+        hint = how_to_scrape(*exporter) if exporter else hint
         log.error("SIG106", f"no signal has the metric {selector.metric}", place, hint)
         return None
     return selector
@@ -108,5 +110,6 @@ def _judge_patterns(selector: Selector) -> None:
 def _refused(document: Document) -> set[str]:
     """The series of definitions that were refused: that much is told already."""
     kinds = signal_kinds()
-    refused = (definition for id_, definition in document.spec.signals.define.items() if id_ in kinds)
+    defined = document.spec.signals.define.items()
+    refused = (definition for id_, definition in defined if id_ in kinds and not kinds[id_].mapped)
     return {one.metric + suffix for one in refused for suffix in _PARTS.get(one.type, ("",))}

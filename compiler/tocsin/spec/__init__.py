@@ -52,7 +52,6 @@ PLANNED = frozenset(
     owners.*.escalation owners.*.page.opsgenie owners.*.page.teams owners.*.page.email owners.*.page.telegram
     owners.*.page.discord owners.*.ticket.opsgenie owners.*.ticket.teams owners.*.ticket.email owners.*.ticket.telegram
     owners.*.ticket.discord owners.*.ticket.jira
-    clusters.*.cooling clusters.*.exporters.slurm clusters.*.exporters.infiniband clusters.*.exporters.cdu
     maintenance
     slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite slos.*.no_traffic slos.*.alerts
     alerts dashboards mixins

@@ -1,10 +1,11 @@
-"""`clusters`: what is there to be scraped."""
+"""`clusters`: what is there to be scraped. Its exporters have a module of their own."""
 
 from typing import Literal
 
 from pydantic import Field
 
 from tocsin.spec.discovery import Discovery
+from tocsin.spec.exporters import Exporters
 from tocsin.spec.scalars import BitRate, Name, Region, Section, Text, Texts
 
 
@@ -35,24 +36,12 @@ class Job(Section):
     tenant: Name | None = None
 
 
-class Exporter(Section):
-    """Where an exporter listens on every node."""
-
-    port: int = Field(ge=1, le=65535)
-
-
-class Exporters(Section):
-    """The exporters' ports, where they are not the usual ones."""
-
-    dcgm: Exporter = Exporter.model_construct(port=9400)
-    node: Exporter = Exporter.model_construct(port=9100)
-
-
 class Cluster(Section):
     """One cluster: scraped by its own Prometheus."""
 
     region: Region
     scheduler: Literal["slurm"]
+    cooling: Literal["air", "liquid"] = "air"
     discovery: Discovery
     exporters: Exporters = Exporters.model_construct()
     nodes: dict[Name, NodeGroup] = Field(min_length=1)

@@ -23,7 +23,8 @@ class SignalDefinition(Section):
 
 
 class Signals(Section):
-    """`mandatory` names signals without which the build fails, `define` adds own ones."""
+    """`mandatory` names what must be there, `collect` what else is wanted of the catalogue, `define` adds own ones."""
 
     mandatory: list[SignalId] = Field(min_length=1)
+    collect: list[SignalId] = Field(default=[])
     define: dict[SignalId, SignalDefinition] = Field(default={})
