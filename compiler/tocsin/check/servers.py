@@ -41,8 +41,9 @@ def _check_size(factory: Factory, cluster: Cluster, document: Document, log: Log
         hint = "a node's targets are on one shard: write fewer shards, or `max_series`"
         log.error("SRV104", what, document.places.value(*_PATH, "shards"), hint)
         return 1
-    sizes = capacity.servers(factory, cluster)
-    if most is not None and (shards is None or any(size.series > most for size in sizes)):
+    if most is None:
+        return shards or 1
+    if shards is None or any(size.series > most for size in capacity.servers(factory, cluster)):
         where = "its applications and SLOs on one server" if shards else f"{len(nodes)} nodes on up to 64 shards"
         what = f"no number of shards keeps {amount(most)} series a server in {cluster.name}: {where}"
         hint = "raise `max_series`; `tocsin capacity` without it shows what there is"
