@@ -54,10 +54,11 @@ def _alert(factory: Factory, cluster: Cluster, job: str, hosts: tuple[str, ...],
 
 
 def _test(cluster: Cluster, job: str, hosts: tuple[str, ...], alert: Alert) -> RuleTest:
-    """All are there, one goes, all go; a node that the spec does not list is none of them."""
+    """All are there, one goes, all go; a node that the spec does not list is none of them, one told twice is one."""
     all_there = len(hosts) <= _MANY
     place = {"cluster": cluster.name, "job": job}
     inputs = [series("up", {**place, "node": host, "instance": host}, "1x29 stale") for host in hosts[1:_MANY]]
+    inputs += [series("up", {**place, "node": host, "instance": "again"}, "1x29 stale") for host in hosts[1:2]]
     inputs.append(series("up", {**place, "node": hosts[0], "instance": hosts[0]}, "0x9 stale"))
     inputs.append(series("up", {**place, "node": "not-in-the-spec", "instance": "a"}, "1x60"))
     inputs.append(series("up", {**place, "cluster": "another", "node": hosts[0], "instance": "a"}, "1x60"))
