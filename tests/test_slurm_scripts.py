@@ -90,7 +90,7 @@ class Host:
 
 
 def plan(*hooks: JobHooks) -> Plan:
-    return Plan("lab", (), (), Notifications(None, (), ()), (), "", (), hooks)  # type: ignore[arg-type]
+    return Plan("lab", (), (), Notifications(None, (), (), ()), (), "", (), None, job_hooks=hooks)  # type: ignore[arg-type]
 
 
 TARGET = [{"targets": [f"{NODE}:9401"], "labels": {"cluster": "east", "node": NODE}}]

@@ -128,9 +128,13 @@ def _exporter(id_: str, row: dict[str, Any]) -> ExporterKind:
     return ExporterKind(id_, **{**row, **times, **lists})
 
 
-@cache
 def metrics_of(exporter: str, flavour: str = "") -> tuple[Metric, ...]:
     """The metrics of an exporter in the order of its file; none of one whose metrics only the spec knows."""
+    return _metrics_of(exporter, flavour)
+
+
+@cache
+def _metrics_of(exporter: str, flavour: str) -> tuple[Metric, ...]:
     kind = exporter_kinds()[exporter]
     if kind.mapped:
         return ()

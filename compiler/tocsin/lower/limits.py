@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin import capacity
-from tocsin.catalog import DEEP_JOB
+from tocsin.catalog import DEEP_JOB, metrics_of
 from tocsin.ingest import beside_nodes
 from tocsin.plan import Limits
 
@@ -37,14 +37,15 @@ def limited(factory: Factory, cluster: Cluster, jobs: Sequence[ScrapeJob]) -> li
     # Nobody knows how many targets an application has that is discovered; more than one a board would be many.
     boards = sum(group.gpus * len(group.hosts) for group in cluster.groups)
     told = {job.name: max(targets[job.name], boards if job.discovery else 0) for job in jobs}
-    return [
-        job._replace(limits=_limits(factory, job.name, max(series[job.name].values()), told[job.name])) for job in jobs
-    ]
+    # An exporter that has not got its counters file yet shows other fields, perhaps all: it must not go dark for that.
+    fields = len(metrics_of("dcgm")) * max(group.gpus for group in cluster.groups)
+    largest = {job.name: max(series[job.name].values()) for job in jobs}
+    largest |= {job: max(largest[job], fields) * JOBS_AT_ONCE for job in ("dcgm", DEEP_JOB) if job in largest}
+    return [job._replace(limits=_limits(factory, job.name, largest[job.name], told[job.name])) for job in jobs]
 
 
-def _limits(factory: Factory, job: str, series: int, targets: int) -> Limits:
-    """The limits of a job with so many targets, the largest of which shows so many series."""
-    samples = series * (JOBS_AT_ONCE if job in ("dcgm", DEEP_JOB) else 1)
+def _limits(factory: Factory, job: str, samples: int, targets: int) -> Limits:
+    """The limits of a job with so many targets, the largest of which shows so many samples."""
     if job not in factory.other_series:
         samples = max(samples, WHOLE_CLUSTER if job in beside_nodes() else USUAL_SAMPLES)
     return Limits(_rounded(samples), _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)
