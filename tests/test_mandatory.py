@@ -81,7 +81,11 @@ def scraped(exporter: str, flavour: str) -> str:
     return text.replace("dcgm_exporter: 3.3.6", 'dcgm_exporter: "4.9"')
 
 
-@pytest.mark.parametrize(("exporter", "flavour"), PROGRAMS)
+# One of them in every run; all of them take minutes.
+@pytest.mark.parametrize(
+    ("exporter", "flavour"),
+    [pytest.param(*one, marks=() if one == ("kueue", "") else pytest.mark.slow) for one in PROGRAMS],
+)
 def test_all_that_an_exporter_shows(exporter: str, flavour: str, tmp_path: Path, newest: dict[str, Tool]) -> None:
     """Each of its signals that shows while all is well has an alert that misses it, whose proof holds."""
     shown = metrics_of(exporter, flavour)
