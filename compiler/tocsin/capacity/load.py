@@ -6,6 +6,7 @@ are counted once.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,6 +51,7 @@ RECORDED = {
     naming.HBM_ACTIVE: ("hbm_activity", "gpu", 1),
     naming.LABEL_VIOLATIONS: ("gpu_temp", "node", 0),
 }
+_PART = re.compile("_(?:bucket|count|sum)$")  # of a histogram
 _PLACED = frozenset(("cluster", "node", "job_id", "tenant"))  # one value of each at one target
 
 
@@ -211,13 +213,10 @@ def of_objective(factory: Factory, cluster: Cluster, slo: Slo) -> int:
 
     Only the constant where the cluster has no job that shows the events.
     """
-    exporters = {metric.exporter for metric in factory.metrics.values() if _is_of(metric, slo)}
-    jobs: set[str] = {*cluster.ports, *(job.name for job in cluster.jobs)}
-    if not exporters & jobs:
+    name = slo.total.metric or ""
+    metric = factory.metrics.get(name) or factory.metrics.get(_PART.sub("", name))
+    if metric is None or not (
+        metric.exporter in cluster.ports or any(job.name == metric.exporter for job in cluster.jobs)
+    ):
         return 1
     return 1 + _values(factory, slo.by) * (2 * len(burn.WINDOWS) + 2)
-
-
-def _is_of(metric: Metric, slo: Slo) -> bool:
-    name = slo.total.metric or ""
-    return metric.name == name or (metric.type == "histogram" and name.startswith(f"{metric.name}_"))

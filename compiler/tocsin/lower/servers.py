@@ -34,8 +34,9 @@ _AFAR = Duration.of(seconds=30)
 def cluster_servers(factory: Factory, cluster: Cluster, rules: Sequence[RuleFile]) -> Iterator[Server]:
     """The servers of a cluster. `rules` are those that hold for it."""
     *shards, last = capacity.servers(factory, cluster)
-    nodes = limited(factory, cluster, node_jobs(factory, cluster))
-    others = limited(factory, cluster, other_jobs(factory, cluster))
+    on_nodes = node_jobs(factory, cluster)
+    jobs = limited(factory, cluster, [*on_nodes, *other_jobs(factory, cluster)])
+    nodes, others = jobs[: len(on_nodes)], jobs[len(on_nodes) :]
     watching = list(_watches_peers(factory, cluster))
     for replica in _replicas(factory):
         one = _server(factory, cluster, replica)
