@@ -21,9 +21,8 @@ build: $(VENV)/ready tools-if-missing ## compile the example specs into out/, ev
 check: $(VENV)/ready tools-if-missing ## fail where out/ is not what the specs say
 	@$(WITH_TOOLS) && for spec in $(SPECS); do $(BIN)/tocsin build --check $$spec || exit $$?; done
 
-# Three on two cores: much of the time is spent waiting for servers.
 test: $(VENV)/ready tools-if-missing ## run every test over every tool version found
-	$(BIN)/pytest -n 3 --dist loadgroup --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered
 
 test-long: $(VENV)/ready tools-if-missing ## the slow tests: the long fuzz, the large specs
 	$(BIN)/pytest -m slow
