@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _BAD = "__tmp_bad"  # the label that is looked at, while its value is not known to be good
 _PLACE = ("node", "gpu_uuid")  # what tells one piece of hardware from another
-_HARDWARE = ("dcgm", DEEP_JOB, "node")
+HARDWARE = ("dcgm", DEEP_JOB, "node")  # the jobs whose series stay without a label that is wrong
 # Every one of these series is a board's: without its board it could be anybody's.
 _BOARDS = "DCGM_FI_.*"
 _ANY, _SOME = "(?s:.*)", "(?s:.+)"  # line breaks too, which a dot matches by itself from Prometheus 3.0 on only
@@ -36,7 +36,7 @@ def enforced(factory: Factory, job: str) -> tuple[Relabel, ...]:
     rules = [rule for rule in factory.labels.values() if rule.name in known - {"cluster"}]
     place = [rule for name in _PLACE for rule in rules if rule.name == name]
     others = [rule for rule in rules if rule not in place and (rule.values is not None or rule.pattern)]
-    apart, stripped = (place, others) if job in _HARDWARE else ([*place, *others], [])
+    apart, stripped = (place, others) if job in HARDWARE else ([*place, *others], [])
     steps = [step for rule in apart for step in _marked(rule, needed="node" in own)]
     for rule in stripped:
         steps += [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import naming
 from tocsin.ingest import ORIGINAL, QUARANTINED, VIOLATES
 from tocsin.lower.alerts import signal_alert
+from tocsin.lower.enforcement import HARDWARE
 from tocsin.lower.proofs import fires, series, shared, silent
 from tocsin.plan import Record
 from tocsin.promql import quote
@@ -64,7 +65,10 @@ def violating(
 
 def _alerts(factory: Factory, cluster: Cluster, job: str, signal: Signal, *, on_nodes: bool) -> Iterator[Alert]:
     of_job = f"{{cluster={quote(cluster.name)}, job={quote(job)}}}"
-    fate = f"is kept apart as {QUARANTINED}" if factory.on_violation == "quarantine" else "is dropped"
+    fate = f"kept apart as {QUARANTINED}" if factory.on_violation == "quarantine" else "dropped"
+    done = f"They are {fate}."
+    if job in HARDWARE:
+        done = f"What names a wrong place is {fate}; other labels are taken off."
     where = naming.NODE if on_nodes else ("cluster",)
     yield signal_alert(
         factory,
@@ -75,7 +79,7 @@ def _alerts(factory: Factory, cluster: Cluster, job: str, signal: Signal, *, on_
         hold=Duration.of(minutes=5),
         summary=f"The job {job} at {{{{ $labels.instance }}}} breaks the label schema",
         description=f"{{{{ $value }}}} series of {job} at {{{{ $labels.instance }}}} break the schema by their label "
-        f"{{{{ $labels.{VIOLATES} }}}}. What names a wrong place {fate}; other labels are taken off.",
+        f"{{{{ $labels.{VIOLATES} }}}}. {done}",
         where=where,
     )
     yield signal_alert(
