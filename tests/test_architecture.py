@@ -26,6 +26,7 @@ NOUNS = {
     "document",
     "examples",
     "factory",
+    "indicators",
     "ingest",
     "naming",
     "plan",

@@ -4,10 +4,11 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import NamedTuple
 
+from tocsin.burn import Pair, Windows, windows
 from tocsin.catalog import ExporterKind, GpuModel, Metric
 from tocsin.discovery import Source
+from tocsin.indicators import Indicator
 from tocsin.pattern import matches
-from tocsin.promql import Selector
 from tocsin.source import Span
 from tocsin.units import Duration
 from tocsin.versions import Version
@@ -138,9 +139,10 @@ class Deep(NamedTuple):
 
 
 class Slo(NamedTuple):
-    """An objective over a ratio of events. Exactly one of `bad` and `good` is given.
+    """An objective over what its indicator counts; `kind` is the indicator's key in the spec.
 
-    `objective` is the share of good events, `expected` events per second, `min_events` a count in a long window.
+    `objective` is the share of good events, `expected` events per second, `least` the events that a long window must
+    have to be judged, `idle` what no events are: good, bad, or to be ignored. `pairs` are its burn-rate alerts.
     """
 
     id: str
@@ -149,17 +151,23 @@ class Slo(NamedTuple):
     objective: Fraction
     period: Duration
     by: tuple[str, ...]
-    bad: Selector | None
-    good: Selector | None
-    total: Selector
+    kind: str
+    indicator: Indicator
+    pairs: tuple[Pair, ...]
     expected: Fraction | None
-    min_events: Fraction | None
+    least: Fraction
+    idle: str
     origin: Span
 
     @property
     def budget(self) -> Fraction:
         """The share of events that may be bad."""
         return 1 - self.objective
+
+    @property
+    def windows(self) -> Windows:
+        """What its alerts look at. Events that should have come are seen in steps only, not in counters."""
+        return windows(self.pairs, only_steps=self.idle == "bad")
 
 
 class Tenant(NamedTuple):

@@ -33,8 +33,14 @@ PORT_UNCORRECTED = "port:fabric_errors_uncorrected:rises15m"
 LABEL_VIOLATIONS = "node:label_violations:count"
 
 SLO_OBJECTIVE = "slo:objective:ratio"
+SLO_INFO = "slo:description:info"
+SLO_BURN_RATE = "slo:burn_rate:ratio"
+SLO_PERIOD_ERRORS = "slo:errors:period"
+SLO_PERIOD_TOTAL = "slo:total:period"
 SLO_PERIOD_RATIO = "slo:error_ratio:period"
 SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"
+SLO_EXHAUSTION = "slo:budget_exhausted_in:seconds"
+SLO_PERIOD = (SLO_PERIOD_ERRORS, SLO_PERIOD_TOTAL, SLO_PERIOD_RATIO, SLO_BUDGET_LEFT, SLO_EXHAUSTION)
 
 WATCHDOG, HEARTBEAT = "Watchdog", "heartbeat"
 

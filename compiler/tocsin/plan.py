@@ -224,22 +224,39 @@ class Expectation(NamedTuple):
     firing: tuple[Firing, ...]
 
 
+class Reading(NamedTuple):
+    """At `at`, an expression has exactly these samples, each the series' name with its labels and the value."""
+
+    at: Duration
+    expr: str
+    samples: tuple[tuple[str, str], ...]
+
+
 class RuleTest(NamedTuple):
-    """A promtool unit test: series in promtool's notation, one sample an `interval`, and what must hold when."""
+    """A promtool unit test: series in promtool's notation, one sample an `interval`, and what must hold when.
+
+    Rules are evaluated every `pace`, which is the interval where it is not said.
+    """
 
     name: str
     interval: Duration
     series: tuple[tuple[str, str], ...]
     expectations: tuple[Expectation, ...]
     origin: Span
+    readings: tuple[Reading, ...] = ()
+    pace: Duration | None = None
 
 
 class RuleGroup(NamedTuple):
-    """Rules that are evaluated in their order, with their proof; a chain of records and alerts lives in one group."""
+    """Rules that are evaluated in their order, with their proof; a chain of records and alerts lives in one group.
+
+    They are evaluated every `interval`, or as often as all others.
+    """
 
     name: str
     rules: tuple[Record | Alert, ...]
     tests: tuple[RuleTest, ...]
+    interval: Duration | None = None
 
 
 class RuleFile(NamedTuple):

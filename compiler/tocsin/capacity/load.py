@@ -11,7 +11,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin import burn, naming
+from tocsin import naming
 from tocsin.catalog import DEEP_JOB
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ WATCHDOG_SERIES = 2
 # has 224 of those (NVIDIA DGX H100: two Xeon 8480C).
 OTHER_SERIES = {"dcgm": 0, DEEP_JOB: 0, "node": 481 + 13 * 224}
 
+CONSTANTS = 2  # of an SLO: its objective, and what it is
 RULES = "recording rules"  # stands for a job's name, which has no spaces, where series are recorded
 # Recorded series of a sound fleet: the signal that has them recorded, what each belongs to, how many it has. Those of
 # faults are nought.
@@ -213,10 +214,10 @@ def of_objective(factory: Factory, cluster: Cluster, slo: Slo) -> int:
 
     Only the constant where the cluster has no job that shows the events.
     """
-    name = slo.total.metric or ""
+    name = slo.indicator.total.metric or ""
     metric = factory.metrics.get(name) or factory.metrics.get(_PART.sub("", name))
     if metric is None or not (
         metric.exporter in cluster.ports or any(job.name == metric.exporter for job in cluster.jobs)
     ):
-        return 1
-    return 1 + _values(factory, slo.by) * (2 * len(burn.WINDOWS) + 2)
+        return CONSTANTS
+    return CONSTANTS + _values(factory, slo.by) * (2 * len(slo.windows.all) + 1 + len(naming.SLO_PERIOD))

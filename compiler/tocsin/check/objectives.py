@@ -7,6 +7,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from tocsin import burn
+from tocsin.check.burns import check_alerts, check_factors, check_scrapes
 from tocsin.diagnostics import Related
 from tocsin.units import number, percent
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tocsin.spec.slos import Slo
 
 
-def check_objectives(_factory: Factory, document: Document, log: Log) -> None:
+def check_objectives(factory: Factory, document: Document, log: Log) -> None:
     """Objective and period leave a budget, every window pair can fire, and traffic suffices for both.
 
     Looks at the SLOs as written: one whose selectors resolve to nothing is told all the rest as well.
@@ -34,20 +35,15 @@ def check_objectives(_factory: Factory, document: Document, log: Log) -> None:
             what = f"a period of {slo.period} is not supported by this version"
             hint = f"choose one from {burn.MIN_PERIOD} to {burn.MAX_PERIOD}; 28d always holds four weekends"
             log.error("SLO103", what, places.value(*path, "period"), hint)
-        elif _can_fire(slo, path, document, log):
-            _check_traffic(slo, path, document, log)
-
-
-def _can_fire(slo: Slo, path: Path, document: Document, log: Log) -> bool:
-    pair, budget = burn.PAIRS[0], 1 - slo.objective
-    limit = burn.thresholds(slo.period, budget)[0]  # the highest: where this one can be passed, the others can
-    if limit < 1:
-        return True
-    least = 1 - 1 / burn.factor(pair, slo.period)
-    what = f"the {pair.long} alert can never fire: it would need {percent(limit)} of all events to be bad"
-    hint = f"at {slo.period} the objective must be above {number(least * 100, 4)}%"
-    log.error("SLO104", what, document.places.value(*path, "objective"), hint)
-    return False
+        else:
+            check_alerts(slo, path, document, log)
+            if check_factors(slo, path, document, log):
+                _check_traffic(slo, path, document, log)
+            if id_ in factory.slos:
+                check_scrapes(factory, factory.slos[id_], document, log)
+        if slo.no_traffic == "bad" and slo.traffic.expected is None:
+            what = "`no_traffic: bad` counts events that do not come, but how many should come is not said"
+            log.error("SLO117", what, places.value(*path, "no_traffic"), "write `traffic: {expected: 20/s}` beside it")
 
 
 def _check_traffic(slo: Slo, path: Path, document: Document, log: Log) -> None:
@@ -57,13 +53,14 @@ def _check_traffic(slo: Slo, path: Path, document: Document, log: Log) -> None:
     def place() -> Span:
         return document.places.value(*path, "traffic", written)
 
-    enough = burn.min_events(slo.period, 1 - slo.objective)
+    pairs = burn.chosen(slo.alerts, slo.period)
+    enough = burn.min_events(pairs, 1 - slo.objective)
     if wanted is None:
         wanted = Fraction(enough)
     if wanted < enough:
         what = f"with {number(wanted)} events one single failure would page"
         log.error("SLO107", what, place(), f"write at least {enough}, or leave `min_events` out: that is its default")
-    window = burn.PAIRS[0].long
+    window = pairs[0].long
     comes = None if expected is None else expected * window.seconds
     if comes is not None and comes < wanted:
         what = f"the {window} alert can never fire: {number(comes, 6)} events are expected in {window}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory import Factory, Label, Slo
+    from tocsin.indicators import Ratio
     from tocsin.promql import Matcher, Selector
 
 
@@ -22,10 +23,12 @@ def check_queries(factory: Factory, document: Document, log: Log) -> None:
     for id_ in document.spec.slos:
         _check_by(factory, id_, document, log)
     for slo in factory.slos.values():
-        keys = [key for key in ("bad", "good", "total") if getattr(slo, key) is not None]
-        fits = [_check_selector(factory, slo, key, document, log) for key in keys]
-        if all(fits) and len(keys) == 2:
-            _check_difference(factory, slo, keys[0], document, log)
+        fits = [
+            _check_selector(factory, ("slos", slo.id, slo.kind, key), selector, document, log)
+            for key, selector in slo.indicator.selectors.items()
+        ]
+        if all(fits) and len(fits) == 2:
+            _check_difference(factory, slo, slo.indicator, document, log)
 
 
 def metric_of(factory: Factory, selector: Selector) -> Metric:
@@ -35,10 +38,8 @@ def metric_of(factory: Factory, selector: Selector) -> Metric:
     return factory.metrics.get(name) or factory.metrics[stem]
 
 
-def _check_selector(factory: Factory, slo: Slo, key: str, document: Document, log: Log) -> bool:
+def _check_selector(factory: Factory, path: Path, selector: Selector, document: Document, log: Log) -> bool:
     """Whether every matcher of a selector can match; what is wrong with the metric or a matcher is told."""
-    path = ("slos", slo.id, "ratio", key)
-    selector: Selector = getattr(slo, key)
     metric = metric_of(factory, selector)
     if metric.type == "gauge":
         place = document.places.inside(path, selector.start, selector.start + len(metric.name))
@@ -81,7 +82,7 @@ def _can_match(matcher: Matcher, rule: Label) -> bool:
 
 def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
     by, slo = document.spec.slos[id_].by, factory.slos.get(id_)
-    metrics = [metric_of(factory, selector) for selector in (slo.bad, slo.good, slo.total) if selector] if slo else []
+    metrics = [metric_of(factory, selector) for selector in slo.indicator.selectors.values()] if slo else []
     have = [(metric, labels_of(metric)) for metric in metrics]
     for index, label in enumerate(by):
         if by.index(label) != index:
@@ -100,13 +101,13 @@ def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
                     log.error("SLO109", f"{metric.name} has no label `{label}`", place, hint)
 
 
-def _check_difference(factory: Factory, slo: Slo, key: str, document: Document, log: Log) -> None:
+def _check_difference(factory: Factory, slo: Slo, ratio: Ratio, document: Document, log: Log) -> None:
     """There are events that are bad and events that are good, or nothing is promised; both go into the tests."""
-    told: Selector = getattr(slo, key)
+    told, key = ratio.told, "bad" if ratio.bad else "good"
     place = document.places.value("slos", slo.id, "ratio", key)
-    if labels_for([slo.total, told], None, slo.by, factory.labels) is None:
+    if labels_for([ratio.total, told], None, slo.by, factory.labels) is None:
         what = f"no event can be in `{key}` and in `total`: their matchers contradict each other"
         log.error("SLO111", what, place, "every event of one must be an event of `total`")
-    elif told.metric == slo.total.metric and labels_for([slo.total], told, slo.by, factory.labels) is None:
+    elif told.metric == ratio.total.metric and labels_for([ratio.total], told, slo.by, factory.labels) is None:
         what = f"every event of `total` is in `{key}` as well"
         log.error("SLO112", what, place, f'narrow `{key}` by a matcher, as in code=~"5.."')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin import burn
 from tocsin.check.stores import check_stores
 from tocsin.diagnostics import Related
 from tocsin.factory import is_local
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Factory, Tier
+    from tocsin.factory import Factory, Slo, Tier
+    from tocsin.units import Duration
 
-_LONGEST_WINDOW = burn.WINDOWS[-1]
 _RANK = {"full": 0, "5m": 1, "1h": 2}
 
 
@@ -90,10 +89,13 @@ def _check_signals(factory: Factory, tier: Tier, document: Document, log: Log) -
 def _check_looks(factory: Factory, document: Document, log: Log) -> None:
     """Every range that the rules of an SLO read lies within a tier that has it."""
     hot, places = factory.retention.hot, document.places
-    if factory.slos and hot.keep < _LONGEST_WINDOW:
-        what = f"`{hot.name}` keeps {hot.keep}, but the burn-rate alerts look back {_LONGEST_WINDOW}"
-        there = [Related(next(iter(factory.slos.values())).origin, "the first SLO with such alerts")]
-        hint = f"keep it for {_LONGEST_WINDOW} or longer: these alerts are evaluated where the series are scraped"
+    longest = max(factory.slos.values(), key=_longest, default=None)
+    if longest is not None and hot.keep < _longest(longest):
+        window = _longest(longest)
+        what = f"`{hot.name}` keeps {hot.keep}, but the burn-rate alerts of {longest.id} look back {window}"
+        there = [Related(longest.origin, "the SLO with the longest window")]
+        hint = f"keep it for {window} or longer, or write shorter `alerts.windows`: "
+        hint += "these alerts are evaluated where the series are scraped"
         log.error("RET109", what, places.value("retention", hot.name, "keep"), hint, there)
     for slo in factory.slos.values():
         if factory.retention.of_recorded(slo.period) is None:
@@ -105,6 +107,10 @@ def _check_looks(factory: Factory, document: Document, log: Log) -> None:
             hint = f"keep a tier of all or recorded series for {slo.period}, or shorten the period"
             there = [Related(places.value("retention", longest.name, "keep"), "the longest that holds them")]
             log.error("RET109", what, places.value("slos", slo.id, "period"), hint, there)
+
+
+def _longest(slo: Slo) -> Duration:
+    return max(pair.long for pair in slo.pairs)
 
 
 def _check_logs(factory: Factory, document: Document, log: Log) -> None:

@@ -23,13 +23,12 @@ def check_servers(factory: Factory, document: Document, log: Log) -> None:
     spread = [cluster for cluster in factory.clusters.values() if _check_size(factory, cluster, document, log) > 1]
     exporters = {exporter for cluster in spread for exporter in cluster.ports}
     for slo in factory.slos.values():
-        for key in ("bad", "good", "total"):
-            selector = getattr(slo, key)
-            metric = metric_of(factory, selector) if selector else None
-            if metric is not None and metric.exporter in exporters:
+        for key, selector in slo.indicator.selectors.items():
+            metric = metric_of(factory, selector)
+            if metric.exporter in exporters:
                 what = f"{metric.name} is spread over the shards of {spread[0].name}: no server can sum it up"
                 hint = "with more than one shard an SLO counts events of an application's own job"
-                log.error("SRV106", what, document.places.value("slos", slo.id, "ratio", key), hint)
+                log.error("SRV106", what, document.places.value("slos", slo.id, slo.kind, key), hint)
 
 
 def _check_size(factory: Factory, cluster: Cluster, document: Document, log: Log) -> int:

@@ -26,6 +26,8 @@ def _file(file: RuleFile) -> Artifact:
     lines.add("groups:")
     for group in file.groups:
         lines.add(f"- name: {group.name}")
+        if group.interval:
+            lines.add(f"  interval: {group.interval}")
         lines.add("  rules:")
         for rule in group.rules:
             lines.at(rule.origin)

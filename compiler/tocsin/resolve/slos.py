@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin import pattern
+from tocsin import burn, pattern
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
 from tocsin.factory import Slo
+from tocsin.indicators import Ratio
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
@@ -24,34 +26,51 @@ _PARTS = {"histogram": ("_bucket", "_count", "_sum")}  # the series of a histogr
 
 
 def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str, Signal], log: Log) -> dict[str, Slo]:
-    """The SLOs by id; one whose `total` resolves to nothing is left out."""
-    series = _series(signals)
-    layers = {metric.name: signal.layer for signal in signals.values() for metric in signal.metrics}
+    """The SLOs by id; one whose indicator resolves to nothing is left out."""
+    known = _Known(_series(signals), {metric.name: one.layer for one in signals.values() for metric in one.metrics})
     slos = {}
     for id_, slo in sorted(document.spec.slos.items()):
         path = ("slos", id_)
         known_owner(document, owners, slo.owner, (*path, "owner"), log)
-        if (slo.ratio.bad is None) == (slo.ratio.good is None) and not document.is_broken(*path, "ratio"):
-            hint = "give the bad events or the good ones, and all as `total`"
-            log.error("SLO102", "a ratio has one of `bad` and `good`", document.places.key(*path, "ratio"), hint)
-        bad, good, total = (_selector(document, path, key, slo.ratio, series, log) for key in ("bad", "good", "total"))
-        if total is None:
+        indicator = _ratio(document, (*path, "ratio"), slo.ratio, known, log)
+        if indicator is None:
             continue
+        pairs = burn.chosen(slo.alerts, slo.period)
+        least = slo.traffic.min_events
+        if least is None:
+            least = Fraction(burn.min_events(pairs, 1 - slo.objective)) if 0 < slo.objective < 1 else Fraction(1)
         slos[id_] = Slo(
             id=id_,
             owner=slo.owner,
-            layer=layers[series[total.metric or ""].name],
+            layer=known.layers[known.series[indicator.total.metric or ""].name],
             objective=slo.objective,
             period=slo.period,
             by=tuple(slo.by),
-            bad=bad,
-            good=good,
-            total=total,
+            kind="ratio",
+            indicator=indicator,
+            pairs=pairs,
             expected=slo.traffic.expected,
-            min_events=slo.traffic.min_events,
+            least=least,
+            idle=slo.no_traffic,
             origin=document.places.key(*path),
         )
     return slos
+
+
+class _Known(NamedTuple):
+    """The metric behind every series that can be queried, and the layer of each metric."""
+
+    series: dict[str, Metric]
+    layers: dict[str, str]
+
+
+def _ratio(document: Document, path: Path, ratio: written.Ratio, known: _Known, log: Log) -> Ratio | None:
+    if (ratio.bad is None) == (ratio.good is None) and not document.is_broken(*path):
+        hint = "give the bad events or the good ones, and all as `total`"
+        log.error("SLO102", "a ratio has one of `bad` and `good`", document.places.key(*path), hint)
+    texts = (("bad", ratio.bad), ("good", ratio.good), ("total", ratio.total))
+    bad, good, total = (_selector(document, (*path, key), text, known.series, log) for key, text in texts)
+    return None if total is None else Ratio(total, bad, good)
 
 
 def _series(signals: dict[str, Signal]) -> dict[str, Metric]:
@@ -65,12 +84,10 @@ def _series(signals: dict[str, Signal]) -> dict[str, Metric]:
 
 
 def _selector(
-    document: Document, path: Path, key: str, ratio: written.Ratio, series: dict[str, Metric], log: Log
+    document: Document, where: Path, text: str | None, series: dict[str, Metric], log: Log
 ) -> Selector | None:
-    text: str | None = getattr(ratio, key)
     if text is None:
         return None
-    where: Path = (*path, "ratio", key)
     try:
         selector = parse_selector(text)
         _judge_patterns(selector)

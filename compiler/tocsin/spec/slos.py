@@ -1,8 +1,14 @@
 """`slos`: what is promised to whom, over how long."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 from pydantic import Field
 
 from tocsin.spec.scalars import Amount, Duration, LabelName, Name, Percent, Rate, Section, Text
+
+Severity = Literal["page", "ticket"]
 
 
 class Ratio(Section):
@@ -20,6 +26,25 @@ class Traffic(Section):
     min_events: Amount | None = None
 
 
+class Window(Section):
+    """One burn-rate alert: it fires where the budget burns at `factor` times its pace, or a share is `spent`."""
+
+    long: Duration
+    short: Duration | None = None
+    hold: Duration | None = Field(default=None, alias="for")
+    factor: Amount | None = None
+    spent: Percent | None = None
+    severity: Severity
+
+
+class Alerts(Section):
+    """When an SLO alerts: by a published `table`, whose severities can be changed, or by `windows` of its own."""
+
+    table: Literal["workbook", "sloth", "pyrra"] = "workbook"
+    severities: dict[Duration, Severity] = Field(default={})
+    windows: list[Window] | None = Field(default=None, min_length=1, max_length=8)
+
+
 class Slo(Section):
     """An objective over a rolling period, one budget for each combination of the `by` labels."""
 
@@ -29,3 +54,5 @@ class Slo(Section):
     by: list[LabelName] = Field(default=["cluster"], min_length=1)
     ratio: Ratio
     traffic: Traffic = Traffic.model_construct()
+    no_traffic: Literal["good", "ignore", "bad"] = "ignore"
+    alerts: Alerts = Alerts.model_construct()
