@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.lower.shape import ME
 from tocsin.plan import Record
-from tocsin.promql import quote
 from tocsin.units import number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from tocsin.factory import Slo
+    from tocsin.lower.shape import Shape
     from tocsin.units import Duration
 
-
-def summed(slo: Slo, name: str, window: Duration) -> str:
-    """The events per second of the unit window, over so long, each counted once: a step is as long as the unit."""
-    return f"sum_over_time({name}{{slo={quote(slo.id)}}}[{window}:{slo.windows.unit}])"
+Texts = tuple[tuple[str, str], ...]  # names of recorded series and their expressions
 
 
-def described(slo: Slo) -> tuple[Record, ...]:
+def described(slo: Slo) -> tuple[Record, Record]:
     """What the SLO promises, and what it is."""
     what = {"slo": slo.id, "owner": slo.owner, "layer": slo.layer, "indicator": slo.kind, "period": str(slo.period)}
     return (
@@ -28,29 +28,41 @@ def described(slo: Slo) -> tuple[Record, ...]:
     )
 
 
-def burning(slo: Slo) -> Record:
+def long_windows(shape: Shape) -> Iterator[tuple[str, str]]:
+    """Events per second over the windows that are summed up from steps, each as long as the unit: each counted once."""
+    unit = shape.windows.unit
+    for window in shape.windows.summed:
+        for name in (naming.slo_total, naming.slo_errors):
+            per_second = f"{number(unit.seconds)} / {number(window.seconds)}"
+            yield name(window), f"{_summed(shape, name, window)} * {per_second}"
+
+
+def burning(shape: Shape) -> tuple[str, str]:
     """How many times faster than it lasts the budget burns now, over the first alert's long window."""
-    me, window = f"{{slo={quote(slo.id)}}}", slo.pairs[0].long
-    ratio = ratio_of(slo, naming.slo_errors(window) + me, naming.slo_total(window) + me)
-    return Record(naming.SLO_BURN_RATE, f"({ratio}) / {number(slo.budget)}", {"slo": slo.id}, slo.origin)
+    window = shape.pairs[0].long
+    ratio = _ratio(shape, naming.slo_errors(window) + ME, naming.slo_total(window) + ME)
+    return naming.SLO_BURN_RATE, f"({ratio}) / {number(shape.budget)}"
 
 
-def ratio_of(slo: Slo, errors: str, total: str) -> str:
-    """Bad events among all; nothing where there are none, or a ratio of nought where no events are good."""
-    ratio = f"{errors} / ({total} > 0)"
-    return f"{ratio} or 0 * {total}" if slo.idle == "good" else ratio
-
-
-def period(slo: Slo) -> tuple[Record, ...]:
+def period(shape: Shape) -> Texts:
     """Events of the period, bad ones and all, their ratio, the share of the budget that is left, and for how long.
 
     The last is left * P / burn rate (P the period): what is left at the pace of now, nought once it is gone.
     """
-    me, labels, unit = f"{{slo={quote(slo.id)}}}", {"slo": slo.id}, number(slo.windows.unit.seconds)
-    names = (naming.slo_errors(slo.windows.unit), naming.slo_total(slo.windows.unit))
-    errors, total = (f"{summed(slo, name, slo.period)} * {unit}" for name in names)
-    ratio = ratio_of(slo, naming.SLO_PERIOD_ERRORS + me, naming.SLO_PERIOD_TOTAL + me)
-    left = f"1 - {naming.SLO_PERIOD_RATIO}{me} / {number(slo.budget)}"
-    lasts = f"clamp_min({naming.SLO_BUDGET_LEFT}{me}, 0) * {number(slo.period.seconds)}"
-    exprs = (errors, total, ratio, left, f"{lasts} / ({naming.SLO_BURN_RATE}{me} > 0)")
-    return tuple(Record(name, expr, labels, slo.origin) for name, expr in zip(naming.SLO_PERIOD, exprs, strict=True))
+    unit = number(shape.windows.unit.seconds)
+    errors, total = (f"{_summed(shape, name, shape.period)} * {unit}" for name in (naming.slo_errors, naming.slo_total))
+    ratio = _ratio(shape, naming.SLO_PERIOD_ERRORS + ME, naming.SLO_PERIOD_TOTAL + ME)
+    left = f"1 - {naming.SLO_PERIOD_RATIO}{ME} / {number(shape.budget)}"
+    lasts = f"clamp_min({naming.SLO_BUDGET_LEFT}{ME}, 0) * {number(shape.period.seconds)}"
+    exprs = (errors, total, ratio, left, f"{lasts} / ({naming.SLO_BURN_RATE}{ME} > 0)")
+    return tuple(zip(naming.SLO_PERIOD, exprs, strict=True))
+
+
+def _summed(shape: Shape, name: Callable[[Duration], str], window: Duration) -> str:
+    return f"sum_over_time({name(shape.windows.unit)}{ME}[{window}:{shape.windows.unit}])"
+
+
+def _ratio(shape: Shape, errors: str, total: str) -> str:
+    """Bad events among all; nothing where there are none, or a ratio of nought where no events are good."""
+    ratio = f"{errors} / ({total} > 0)"
+    return f"{ratio} or 0 * {total}" if shape.idle == "good" else ratio

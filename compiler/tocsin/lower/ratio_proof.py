@@ -10,125 +10,131 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.examples import labels_for
+from tocsin.lower.burns import ALERT
 from tocsin.lower.objective_proof import STEPS_OF_UNIT, pace_of
 from tocsin.lower.proofs import series
-from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, OUTAGE, RESTARTED, Shape, Story, story
+from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, OUTAGE, RESTARTED, Story, missed_of, story
+from tocsin.lower.shape import ID, ME
 from tocsin.plan import Reading, RuleTest
-from tocsin.promql import quote
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory, Slo
+    from tocsin.lower.shape import Shape
 
 # What the steps of the unit window show when the story has begun: a rate over a whole unit of which four samples of
 # five are there, counted once. The counters begin with a zero, so that no Prometheus guesses at what was before.
 FIRST_STEP = Fraction(STEPS_OF_UNIT - 1, STEPS_OF_UNIT)
+RIGHT = "right"  # what an expression gives whose one sample is 1
+NOTHING = "nothing"
 
 
-class Cast(NamedTuple):
-    """Who plays in the story of a ratio: its two series, and the labels of what is recorded of them."""
+class EventStory(NamedTuple):
+    """The proof in numbers: two counters, and expressions with what each must give at which time."""
 
     told: str
     rest: str
-    recorded: dict[str, str]
+    interval: Duration
+    pace: Duration
+    readings: tuple[tuple[Duration, str, str], ...]
 
 
-def ratio_proof(factory: Factory, slo: Slo, *, is_here: bool) -> RuleTest:
+def event_story(shape: Shape) -> EventStory:
     """The recorded events of every window in each part of the story, and what becomes of the alerts."""
-    cast, told = _cast(factory, slo), story(_shape(slo))
-    readings = [*_begun(slo, told, cast), *_moments(slo, told, cast), *_alerts(slo)]
-    readings += _period(slo, told, cast) if is_here else ()
-    return RuleTest(
-        f"{slo.id}: events that begin, end, stand still, restart and fail",
-        _at(slo, 1),
-        ((cast.told, told.told), (cast.rest, told.rest)),
-        (),
-        slo.origin,
-        tuple(readings),
-        pace_of(slo),
+    told = story(shape)
+    unit = shape.windows.unit
+    readings = [*_begun(shape, told), *_moments(shape, told), *(_period(shape, told) if shape.is_here else ())]
+    read = [(sample, f"{expr} < bool 1e-9", RIGHT) for sample, expr in readings] + list(_alerts(shape))
+    interval = Duration(unit // STEPS_OF_UNIT)
+    return EventStory(
+        told.told,
+        told.rest,
+        interval,
+        pace_of(unit),
+        tuple((Duration(sample * interval), expr, what) for sample, expr, what in read),
     )
 
 
-def _cast(factory: Factory, slo: Slo) -> Cast:
+def _off(*values: tuple[str, Fraction]) -> str:
+    """How far recorded series are from these values, relative to them where they are not nought."""
+    return " + ".join(
+        f"abs({name}{ME} / {number(value)} - 1)" if value else f"abs({name}{ME})" for name, value in values
+    )
+
+
+def _both(window: Duration, errors: Fraction, total: Fraction) -> str:
+    return _off((naming.slo_errors(window), errors), (naming.slo_total(window), total))
+
+
+def _begun(shape: Shape, told: Story) -> Iterator[tuple[int, str]]:
+    """Every window counts what came since the begin, the summed ones what their steps have seen of it."""
+    unit = shape.windows.unit
+    sample = unit.seconds / STEPS_OF_UNIT
+    errors, total = told.begun
+    yield BEGUN, _both(unit, errors / sample, total / sample)
+    for window in shape.windows.counted:
+        share = BEGUN / window.seconds
+        yield BEGUN, _both(window, errors * share, total * share)
+    errors, total = _seen(shape, told)
+    for window in shape.windows.summed:
+        yield BEGUN, _both(window, errors / window.seconds, total / window.seconds)
+
+
+def _seen(shape: Shape, told: Story) -> tuple[Fraction, Fraction]:
+    """The events that the steps have counted then, bad ones and all; of the first step what was missed."""
+    unit = shape.windows.unit.seconds
+    sample, missed = unit / STEPS_OF_UNIT, missed_of(shape)
+    errors, total = ((events / sample * FIRST_STEP + missed) * unit for events in told.begun)
+    return errors, total
+
+
+def _moments(shape: Shape, told: Story) -> Iterator[tuple[int, str]]:
+    for moment in told.moments:
+        yield moment.sample, _both(shape.windows.unit, moment.errors, moment.total)
+
+
+def _period(shape: Shape, told: Story) -> Iterator[tuple[int, str]]:
+    """The budget, once the story has begun: this share of the events seen was bad, and this much of it is left."""
+    errors, total = seen = _seen(shape, told)
+    burn = Fraction(*(seen if shape.pairs[0].long in shape.windows.summed else told.begun)) / shape.budget
+    left = 1 - errors / total / shape.budget
+    lasts = max(left, Fraction(0)) * shape.period.seconds / burn
+    values = (errors, total, errors / total, left, lasts)
+    yield BEGUN, _off((naming.SLO_BURN_RATE, burn), *zip(naming.SLO_PERIOD, values, strict=True))
+
+
+def _alerts(shape: Shape) -> Iterator[tuple[int, str, str]]:
+    """Few errors, none, idleness and restarts alert nobody; in the outage every alert is at least pending."""
+    state = f'ALERTS{{alertname="{ALERT}",slo={ID}}}'
+    if shape.tells_bad and shape.idle != "bad":
+        for sample in (BEGUN, ENDED, IDLE, RESTARTED):
+            yield sample, state, NOTHING
+    yield OUTAGE, f"count({state})", str(len(shape.pairs))
+
+
+def ratio_proof(factory: Factory, slo: Slo, told: EventStory, id_: str) -> RuleTest:
+    """The story, told with the SLO's own series."""
     ratio = slo.indicator
     labels = labels_for([ratio.total, ratio.told], None, slo.by, factory.labels) or {}
-    in_total = ratio.told.metric == ratio.total.metric
-    others = (labels_for([ratio.total], ratio.told, slo.by, factory.labels) or {}) if in_total else labels
-    recorded = {**{label: labels[label] for label in slo.by}, "slo": slo.id}
-    told, rest = series(ratio.told.metric or "", labels, "")[0], series(ratio.total.metric or "", others, "")[0]
-    return Cast(told, rest, recorded)
-
-
-def _shape(slo: Slo) -> Shape:
-    limits = [pair.threshold(slo.budget) for pair in slo.pairs]
-    missed = slo.expected if slo.idle == "bad" and slo.expected else Fraction(0)
-    ratio = slo.indicator
-    return Shape(
-        lowest=min(limits),
-        highest=max(limits),
-        least=slo.least,
-        missed=missed,
-        unit=slo.windows.unit,
-        tells_bad=ratio.bad is not None,
-        in_total=ratio.told.metric == ratio.total.metric,
+    others = labels
+    if ratio.told.metric == ratio.total.metric:
+        others = labels_for([ratio.total], ratio.told, slo.by, factory.labels) or {}
+    place = series("", {**{label: labels[label] for label in slo.by}, "slo": slo.id}, "")[0]
+    gives = {RIGHT: ((place, "1"),), NOTHING: ()}
+    return RuleTest(
+        f"{slo.id}: events that begin, end, stand still, restart and fail",
+        told.interval,
+        (
+            series(ratio.told.metric or "", labels, told.told),
+            series(ratio.total.metric or "", others, told.rest),
+        ),
+        (),
+        slo.origin,
+        tuple(
+            Reading(at, expr.replace(ID, id_), gives.get(what, (("{}", what),)))
+            for at, expr, what in told.readings
+        ),
+        told.pace,
     )
-
-
-def _at(slo: Slo, sample: int) -> Duration:
-    return Duration(sample * slo.windows.unit // STEPS_OF_UNIT)
-
-
-def _reads(slo: Slo, sample: int, cast: Cast, *values: tuple[str, Fraction]) -> Reading:
-    """That recorded series have these values there, to nine digits, and that there are no others."""
-    me = f"{{slo={quote(slo.id)}}}"
-    errors = (f"abs({name}{me} / {number(value)} - 1)" if value else f"abs({name}{me})" for name, value in values)
-    return Reading(_at(slo, sample), f"{' + '.join(errors)} < bool 1e-9", ((series("", cast.recorded, "")[0], "1"),))
-
-
-def _both(slo: Slo, sample: int, cast: Cast, window: Duration, errors: Fraction, total: Fraction) -> Reading:
-    return _reads(slo, sample, cast, (naming.slo_errors(window), errors), (naming.slo_total(window), total))
-
-
-def _begun(slo: Slo, told: Story, cast: Cast) -> Iterator[Reading]:
-    """Every window counts what came since the begin, the summed ones what their steps have seen of it."""
-    sample, unit = slo.windows.unit.seconds / STEPS_OF_UNIT, slo.windows.unit
-    errors, total = told.begun
-    yield _both(slo, BEGUN, cast, unit, errors / sample, total / sample)
-    for window in slo.windows.counted:
-        share = BEGUN / window.seconds
-        yield _both(slo, BEGUN, cast, window, errors * share, total * share)
-    seen = _seen(slo, told)
-    for window in slo.windows.summed:
-        yield _both(slo, BEGUN, cast, window, *(events / window.seconds for events in seen))
-
-
-def _seen(slo: Slo, told: Story) -> tuple[Fraction, ...]:
-    """The events that the steps have counted then, bad ones and all: of the first step what is missed, if that counts."""
-    sample, unit = slo.windows.unit.seconds / STEPS_OF_UNIT, slo.windows.unit.seconds
-    return tuple((events / sample * FIRST_STEP + _shape(slo).missed) * unit for events in told.begun)
-
-
-def _moments(slo: Slo, told: Story, cast: Cast) -> Iterator[Reading]:
-    for moment in told.moments:
-        yield _both(slo, moment.sample, cast, slo.windows.unit, moment.errors, moment.total)
-
-
-def _period(slo: Slo, told: Story, cast: Cast) -> Iterator[Reading]:
-    """The budget, once the story has begun: this share of the events seen was bad, and this much of it is left."""
-    errors, total = seen = _seen(slo, told)
-    burn = Fraction(*(seen if slo.pairs[0].long in slo.windows.summed else told.begun)) / slo.budget
-    left = 1 - errors / total / slo.budget
-    lasts = max(left, Fraction(0)) * slo.period.seconds / burn
-    values = (errors, total, errors / total, left, lasts)
-    yield _reads(slo, BEGUN, cast, (naming.SLO_BURN_RATE, burn), *zip(naming.SLO_PERIOD, values, strict=True))
-
-
-def _alerts(slo: Slo) -> Iterator[Reading]:
-    """Few errors, none, idleness and restarts alert nobody; in the outage every alert is at least pending."""
-    me = f'ALERTS{{alertname="ErrorBudgetBurn",slo={quote(slo.id)}}}'
-    if slo.indicator.bad and slo.idle != "bad":
-        for sample in (BEGUN, ENDED, IDLE, RESTARTED):
-            yield Reading(_at(slo, sample), me, ())
-    yield Reading(_at(slo, OUTAGE), f"count({me})", (("{}", str(len(slo.pairs))),))

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.lower.objective_proof import STEPS_OF_UNIT
-from tocsin.units import Duration, number
+from tocsin.units import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from tocsin.lower.shape import Shape
 
 # The samples at which each part of the story is over: the counters begin at zero; those that the spec tells end, and
 # begin again with a value; all stand still; all restart; in the end all events are bad.
 BEGUN, ENDED, BORN, IDLE, RESTARTED, OUTAGE = 6, 12, 14, 20, 26, 32
 EACH = Fraction(1000)  # events of a sample before the outage
 NONE = Fraction(0)
-
-
-class Shape(NamedTuple):
-    """What the numbers of a story depend on. `in_total` is whether the told events are series of the total's metric."""
-
-    lowest: Fraction
-    highest: Fraction
-    least: Fraction
-    missed: Fraction
-    unit: Duration
-    tells_bad: bool
-    in_total: bool
 
 
 class Moment(NamedTuple):
@@ -41,10 +30,7 @@ class Moment(NamedTuple):
 
 
 class Story(NamedTuple):
-    """The counters in promtool's notation, and what is recorded. `begun` are errors and all events of a sample then.
-
-    Up to then `counted` steps lie in the long windows, and `steps` of them in those that are summed up from the unit.
-    """
+    """The counters in promtool's notation, and what is read: so many errors and all events of a sample when `begun`."""
 
     told: str
     rest: str
@@ -52,12 +38,12 @@ class Story(NamedTuple):
     moments: tuple[Moment, ...]
 
 
-@lru_cache(maxsize=1024)
 def story(shape: Shape) -> Story:
     """Few bad events until the outage, and in it so many that they outweigh all before in every window."""
-    bad = Fraction(number(EACH * min(shape.lowest, Fraction(1, 2)) / 2, 3))
+    limits = [pair.threshold(shape.budget) for pair in shape.pairs]
+    bad = Fraction(number(EACH * min(*limits, Fraction(1, 2)) / 2, 3))
     told, rest = (bad, EACH - bad) if shape.tells_bad else (EACH - bad, bad)
-    weight = (shape.highest + 1) / 2
+    weight = (max(limits) + 1) / 2
     flood = Fraction(ceil(max(EACH * OUTAGE * weight / (1 - weight), shape.least)))
     told_flood, rest_flood = (flood, NONE) if shape.tells_bad else (NONE, flood)
     added = NONE if shape.in_total else told  # where all events are counted apart, these are among them
@@ -71,7 +57,9 @@ def story(shape: Shape) -> Story:
 
 
 def _moments(shape: Shape, told: Fraction, rest: Fraction, flood: Fraction) -> Iterable[Moment]:
-    sample, unit = shape.unit.seconds / STEPS_OF_UNIT, shape.unit.seconds
+    unit = shape.windows.unit.seconds
+    sample = unit / STEPS_OF_UNIT
+    missed = missed_of(shape)
     born = told / unit
     after = rest / sample + (born if shape.in_total else NONE)
     bad, every = (told if shape.tells_bad else rest), told + rest
@@ -81,9 +69,14 @@ def _moments(shape: Shape, told: Fraction, rest: Fraction, flood: Fraction) -> I
     else:
         yield Moment(ENDED, rest / sample, rest / sample)
         yield Moment(BORN, max(after - born, NONE), after)
-    yield Moment(IDLE, shape.missed, shape.missed)
+    yield Moment(IDLE, missed, missed)
     yield Moment(RESTARTED, bad / sample, every / sample)
     yield Moment(OUTAGE, flood / sample, flood / sample)
+
+
+def missed_of(shape: Shape) -> Fraction:
+    """The events per second that are bad where none comes."""
+    return shape.expected if shape.idle == "bad" and shape.expected else NONE
 
 
 def _rising(start: Fraction, step: Fraction, more: int) -> list[Fraction]:
