@@ -4,7 +4,7 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import NamedTuple
 
-from tocsin.burn import Pair, Windows, windows
+from tocsin.burn import Pair, Windows
 from tocsin.catalog import ExporterKind, GpuModel, Metric
 from tocsin.discovery import Source
 from tocsin.indicators import Indicator
@@ -142,7 +142,8 @@ class Slo(NamedTuple):
     """An objective over what its indicator counts; `kind` is the indicator's key in the spec.
 
     `objective` is the share of good events, `expected` events per second, `least` the events that a long window must
-    have to be judged, `idle` what no events are: good, bad, or to be ignored. `pairs` are its burn-rate alerts.
+    have to be judged, `idle` what no events are: good, bad, or to be ignored. `pairs` are its burn-rate alerts, which
+    look at its `windows`.
     """
 
     id: str
@@ -154,6 +155,7 @@ class Slo(NamedTuple):
     kind: str
     indicator: Indicator
     pairs: tuple[Pair, ...]
+    windows: Windows
     expected: Fraction | None
     least: Fraction
     idle: str
@@ -163,11 +165,6 @@ class Slo(NamedTuple):
     def budget(self) -> Fraction:
         """The share of events that may be bad."""
         return 1 - self.objective
-
-    @property
-    def windows(self) -> Windows:
-        """What its alerts look at. Events that should have come are seen in steps only, not in counters."""
-        return windows(self.pairs, only_steps=self.idle == "bad")
 
 
 class Tenant(NamedTuple):

@@ -263,11 +263,21 @@ class RuleFile(NamedTuple):
     """One file of rules and the file of tests that proves every alert of it.
 
     The rules of a file that is `per_node` look at one node at a time: they hold on a shard, which has some nodes whole.
+    Files that differ in some texts only have the same groups, with blanks: `blanks` says what stands for what in this
+    one, which comes from `origin`. Blanks and what stands for them are such that they need the same quotes in YAML.
     """
 
     name: str
     groups: tuple[RuleGroup, ...]
     per_node: bool = False
+    blanks: tuple[tuple[str, str], ...] = ()
+    origin: Span | None = None
+
+    def filled(self, text: str) -> str:
+        """A text of the groups without blanks."""
+        for blank, value in self.blanks:
+            text = text.replace(blank, value)
+        return text
 
     @property
     def path(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.lower.shape import ME
 from tocsin.plan import Record
 from tocsin.units import number
 
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tocsin.factory import Slo
-    from tocsin.lower.shape import Shape
     from tocsin.units import Duration
 
 Texts = tuple[tuple[str, str], ...]  # names of recorded series and their expressions
@@ -28,41 +26,41 @@ def described(slo: Slo) -> tuple[Record, Record]:
     )
 
 
-def long_windows(shape: Shape) -> Iterator[tuple[str, str]]:
+def long_windows(slo: Slo, me: str) -> Iterator[tuple[str, str]]:
     """Events per second over the windows that are summed up from steps, each as long as the unit: each counted once."""
-    unit = shape.windows.unit
-    for window in shape.windows.summed:
+    unit = slo.windows.unit
+    for window in slo.windows.summed:
         for name in (naming.slo_total, naming.slo_errors):
             per_second = f"{number(unit.seconds)} / {number(window.seconds)}"
-            yield name(window), f"{_summed(shape, name, window)} * {per_second}"
+            yield name(window), f"{_summed(slo, me, name, window)} * {per_second}"
 
 
-def burning(shape: Shape) -> tuple[str, str]:
+def burning(slo: Slo, me: str) -> tuple[str, str]:
     """How many times faster than it lasts the budget burns now, over the first alert's long window."""
-    window = shape.pairs[0].long
-    ratio = _ratio(shape, naming.slo_errors(window) + ME, naming.slo_total(window) + ME)
-    return naming.SLO_BURN_RATE, f"({ratio}) / {number(shape.budget)}"
+    window = slo.pairs[0].long
+    ratio = _ratio(slo, naming.slo_errors(window) + me, naming.slo_total(window) + me)
+    return naming.SLO_BURN_RATE, f"({ratio}) / {number(slo.budget)}"
 
 
-def period(shape: Shape) -> Texts:
+def period(slo: Slo, me: str) -> Texts:
     """Events of the period, bad ones and all, their ratio, the share of the budget that is left, and for how long.
 
     The last is left * P / burn rate (P the period): what is left at the pace of now, nought once it is gone.
     """
-    unit = number(shape.windows.unit.seconds)
-    errors, total = (f"{_summed(shape, name, shape.period)} * {unit}" for name in (naming.slo_errors, naming.slo_total))
-    ratio = _ratio(shape, naming.SLO_PERIOD_ERRORS + ME, naming.SLO_PERIOD_TOTAL + ME)
-    left = f"1 - {naming.SLO_PERIOD_RATIO}{ME} / {number(shape.budget)}"
-    lasts = f"clamp_min({naming.SLO_BUDGET_LEFT}{ME}, 0) * {number(shape.period.seconds)}"
-    exprs = (errors, total, ratio, left, f"{lasts} / ({naming.SLO_BURN_RATE}{ME} > 0)")
+    unit = number(slo.windows.unit.seconds)
+    errors, total = (f"{_summed(slo, me, name, slo.period)} * {unit}" for name in (naming.slo_errors, naming.slo_total))
+    ratio = _ratio(slo, naming.SLO_PERIOD_ERRORS + me, naming.SLO_PERIOD_TOTAL + me)
+    left = f"1 - {naming.SLO_PERIOD_RATIO}{me} / {number(slo.budget)}"
+    lasts = f"clamp_min({naming.SLO_BUDGET_LEFT}{me}, 0) * {number(slo.period.seconds)}"
+    exprs = (errors, total, ratio, left, f"{lasts} / ({naming.SLO_BURN_RATE}{me} > 0)")
     return tuple(zip(naming.SLO_PERIOD, exprs, strict=True))
 
 
-def _summed(shape: Shape, name: Callable[[Duration], str], window: Duration) -> str:
-    return f"sum_over_time({name(shape.windows.unit)}{ME}[{window}:{shape.windows.unit}])"
+def _summed(slo: Slo, me: str, name: Callable[[Duration], str], window: Duration) -> str:
+    return f"sum_over_time({name(slo.windows.unit)}{me}[{window}:{slo.windows.unit}])"
 
 
-def _ratio(shape: Shape, errors: str, total: str) -> str:
+def _ratio(slo: Slo, errors: str, total: str) -> str:
     """Bad events among all; nothing where there are none, or a ratio of nought where no events are good."""
     ratio = f"{errors} / ({total} > 0)"
-    return f"{ratio} or 0 * {total}" if shape.idle == "good" else ratio
+    return f"{ratio} or 0 * {total}" if slo.idle == "good" else ratio

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from tocsin.burn import Pair
     from tocsin.factory import Slo
-    from tocsin.lower.shape import Shape
     from tocsin.plan import Alert
 
 ABOVE, BELOW, ENOUGH = Fraction(105, 100), Fraction(95, 100), Fraction(4)
@@ -71,40 +70,40 @@ def pace_of(unit: Duration) -> Duration:
     return Duration(2 * unit // STEPS_OF_UNIT)
 
 
-def alert_story(shape: Shape) -> AlertStory:
+def _story(slo: Slo) -> AlertStory:
     """Every alert is silent while one of its conditions does not hold, and fires for its `for` after all do."""
-    holds = [pair.hold for pair in shape.pairs]
-    pace = max(pace_of(shape.windows.unit), Duration(-(-max(*holds, HOLD) // (MOST_STEPS * MINUTE)) * MINUTE))
+    holds = [pair.hold for pair in slo.pairs]
+    pace = max(pace_of(slo.windows.unit), Duration(-(-max(*holds, HOLD) // (MOST_STEPS * MINUTE)) * MINUTE))
     waiting = []
     end = Duration(START * pace)
     for hold in sorted({hold for hold in holds if hold}):
         end = Duration(START * pace + -(-hold // pace) * pace)
         waiting.append((Duration(end - pace), str(sum(one >= hold for one in holds))))
-    feeds = [feed for pair in shape.pairs for feed in _windows(shape, pair)]
-    order = sorted(range(len(shape.pairs)), key=lambda index: str(shape.pairs[index].long))
+    feeds = [feed for pair in slo.pairs for feed in _windows(slo, pair)]
+    order = sorted(range(len(slo.pairs)), key=lambda index: str(slo.pairs[index].long))
     return AlertStory(
         pace,
-        (*feeds, *_crowd(shape), _traffic(shape)),
+        (*feeds, *_crowd(slo), _traffic(slo)),
         tuple(waiting),
         end,
-        tuple((index, str(shape.pairs[index].long), _ratio(shape, shape.pairs[index])) for index in order),
+        tuple((index, str(slo.pairs[index].long), _ratio(slo, slo.pairs[index])) for index in order),
         Duration(2 * pace + -(-HOLD // pace) * pace),
     )
 
 
-def _is_fed(shape: Shape, pair: Pair) -> bool:
+def _is_fed(slo: Slo, pair: Pair) -> bool:
     """Whether both windows of a pair can be fed; a long one that is summed up from the short one comes with it."""
-    return not (pair.short == shape.windows.unit and pair.long in shape.windows.summed)
+    return not (pair.short == slo.windows.unit and pair.long in slo.windows.summed)
 
 
-def _windows(shape: Shape, pair: Pair) -> Iterator[Feed]:
-    limit, place = pair.threshold(shape.budget), str(pair.long)
-    if not _is_fed(shape, pair):
-        total = _total(shape, pair, FIRES)
+def _windows(slo: Slo, pair: Pair) -> Iterator[Feed]:
+    limit, place = pair.threshold(slo.budget), str(pair.long)
+    if not _is_fed(slo, pair):
+        total = _total(slo, pair, FIRES)
         yield Feed(place, naming.slo_total(pair.short), f"_x{START} {number(total)}x99")
         yield Feed(place, naming.slo_errors(pair.short), f"_x{START} {number(total * limit * ABOVE)}x99")
         return
-    totals = [_total(shape, pair, shares) for shares in (*SILENT, FIRES)]
+    totals = [_total(slo, pair, shares) for shares in (*SILENT, FIRES)]
     for window, index in ((pair.long, 0), (pair.short, 1)):
         errors = [total * limit * shares[index] for total, shares in zip(totals, (*SILENT, FIRES), strict=True)]
         for name, values in ((naming.slo_total, totals), (naming.slo_errors, errors)):
@@ -112,12 +111,12 @@ def _windows(shape: Shape, pair: Pair) -> Iterator[Feed]:
             yield Feed(place, name(window), f"{one} {other} {few}x{START - len(SILENT)} {enough}x99")
 
 
-def _total(shape: Shape, pair: Pair, shares: Shares) -> Fraction:
+def _total(slo: Slo, pair: Pair, shares: Shares) -> Fraction:
     """Events per second of which there are enough in the long window, or just not."""
     # A window that comes with its steps has seen one of them when it is asked for.
-    seconds = pair.long.seconds if _is_fed(shape, pair) else shape.windows.unit.seconds
-    events = shape.least * shares.events / seconds
-    return events if shares.events < 1 else _amount(max(events, shape.expected or Fraction(0)))
+    seconds = pair.long.seconds if _is_fed(slo, pair) else slo.windows.unit.seconds
+    events = slo.least * shares.events / seconds
+    return events if shares.events < 1 else _amount(max(events, slo.expected or Fraction(0)))
 
 
 def _amount(least: Fraction) -> Fraction:
@@ -128,28 +127,29 @@ def _amount(least: Fraction) -> Fraction:
     return amount
 
 
-def _ratio(shape: Shape, pair: Pair) -> float:
-    total = _total(shape, pair, FIRES)
-    return float(number(total * pair.threshold(shape.budget) * ABOVE)) / float(total)
+def _ratio(slo: Slo, pair: Pair) -> float:
+    total = _total(slo, pair, FIRES)
+    return float(number(total * pair.threshold(slo.budget) * ABOVE)) / float(total)
 
 
-def _crowd(shape: Shape) -> Iterator[Feed]:
+def _crowd(slo: Slo) -> Iterator[Feed]:
     """Another SLO beside this one burns as well: its series must not be taken for ours."""
-    values = f"{number(_amount(shape.least))}x99"
-    for window in shape.windows.all:
+    values = f"{number(_amount(slo.least))}x99"
+    for window in slo.windows.all:
         for name in (naming.slo_errors, naming.slo_total):
             yield Feed(OTHER, name(window), values)
 
 
-def _traffic(shape: Shape) -> Feed:
+def _traffic(slo: Slo) -> Feed:
     """Enough for two steps, then too little, or none at all where no amount is known to be too little."""
-    limit = (shape.expected or Fraction(1)) * SHARE
-    after = "stale" if shape.expected is None else f"{number(limit * BELOW)}x99"
-    return Feed(FEW, naming.slo_total(shape.windows.unit), f"{number(limit * ABOVE)}x1 {after}")
+    limit = (slo.expected or Fraction(1)) * SHARE
+    after = "stale" if slo.expected is None else f"{number(limit * BELOW)}x99"
+    return Feed(FEW, naming.slo_total(slo.windows.unit), f"{number(limit * ABOVE)}x1 {after}")
 
 
-def alert_proof(slo: Slo, story: AlertStory, burns: Sequence[Alert], gone: Alert | None) -> RuleTest:
+def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTest:
     """The story, told with the SLO's own series, labels and words."""
+    story = _story(slo)
     places = {feed.place: {label: f"{label}-{feed.place}" for label in slo.by} for feed in story.feeds}
     braces = {
         place: series("", {**labels, "slo": f"not-{slo.id}" if place == OTHER else slo.id}, "")[0]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower import budget
-from tocsin.lower.burns import Burn, burn_alert, burns, words
-from tocsin.lower.indicators import events
-from tocsin.lower.objective_proof import AlertStory, alert_proof, alert_story
-from tocsin.lower.ratio_proof import EventStory, event_story, ratio_proof
-from tocsin.lower.shape import ID, Shape, shape_of
+from tocsin.lower.burns import burn_alerts
+from tocsin.lower.kinds import KINDS
+from tocsin.lower.objective_proof import alert_proof
 from tocsin.lower.vanishing import vanishing
-from tocsin.lower.window_proof import WindowStory, window_proof, window_story
+from tocsin.lower.window_proof import window_proof
 from tocsin.plan import Alert, Record, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -22,73 +19,55 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tocsin.factory import Factory, Slo
+    from tocsin.lower.cast import Cast
 
 # Long windows change slowly. Twice within the five minutes for which Prometheus looks back for a sample.
 LONG_PACE = Duration.of(minutes=2)
 
 
-class Form(NamedTuple):
-    """All that SLOs of one shape have in common: the rules on recorded series, and the stories of their proof."""
+def objectives(factory: Factory) -> Iterator[RuleFile]:
+    """The chain of each SLO. Those of one shape differ in their cast only: their rules and proof are made once."""
+    forms: dict[object, tuple[RuleGroup, ...]] = {}
+    for slo in factory.slos.values():
+        kind, is_here = KINDS[slo.kind], slo.period <= factory.retention.hot.keep
+        cast = kind.cast(factory, slo)
+        if not cast.is_plain:
+            yield RuleFile(f"slo-{slo.id}", _chain(factory, slo, cast, is_here=is_here))
+            continue
+        shape = (kind.form(slo), slo._replace(id="", indicator=None, origin=None))
+        if shape not in forms:
+            blank = cast.blank()
+            forms[shape] = _chain(factory, slo._replace(id=blank.id), blank, is_here=is_here)
+        yield RuleFile(f"slo-{slo.id}", forms[shape], blanks=cast.names(), origin=slo.origin)
 
-    burns: tuple[Burn, ...]
-    long: budget.Texts
-    period: budget.Texts
-    alerts: AlertStory
-    events: EventStory
-    windows: WindowStory | None
 
-
-@lru_cache(maxsize=1024)
-def _form(shape: Shape) -> Form:
-    return Form(
-        burns=tuple(burns(shape)),
-        long=(*budget.long_windows(shape), budget.burning(shape)),
-        period=budget.period(shape),
-        alerts=alert_story(shape),
-        events=event_story(shape),
-        windows=window_story(shape),
+def _chain(factory: Factory, slo: Slo, cast: Cast, *, is_here: bool) -> tuple[RuleGroup, RuleGroup]:
+    """Event rates, then an alert for each window pair; what is long, less often; the proof of both."""
+    me = f"{{slo={quote(slo.id)}}}"
+    burns, gone = burn_alerts(factory, slo, me), vanishing(factory, slo, me)
+    slow = [burn for burn, pair in zip(burns, slo.pairs, strict=True) if not {*pair[:2]}.isdisjoint(slo.windows.summed)]
+    texts = [*budget.long_windows(slo, me), budget.burning(slo, me), *(budget.period(slo, me) if is_here else ())]
+    tests = (alert_proof(slo, burns, gone), KINDS[slo.kind].proof(slo, cast, is_here), window_proof(slo, is_here))
+    quick: list[Record | Alert] = [*_counted(slo, cast), *(burn for burn in burns if burn not in slow)]
+    long: list[Record | Alert] = [*budget.described(slo), *_records(slo, texts), *slow, *([gone] if gone else [])]
+    return (
+        RuleGroup(f"slo-{slo.id}", tuple(quick), tuple(test for test in tests if test)),
+        RuleGroup(f"slo-{slo.id}-long", tuple(long), (), max(LONG_PACE, factory.interval)),
     )
 
 
-def objective(factory: Factory, slo: Slo) -> RuleFile:
-    """The chain of one SLO: event rates, then an alert for each window pair; what is long, less often; the proof."""
-    form, id_ = _form(shape_of(slo, is_here=_is_here(factory, slo))), quote(slo.id)
-    said = words(factory, slo)
-    alerts = [burn_alert(slo, burn, id_, said) for burn in form.burns]
-    quick = [alert for alert, burn in zip(alerts, form.burns, strict=True) if burn.quick]
-    later = [alert for alert, burn in zip(alerts, form.burns, strict=True) if not burn.quick]
-    gone = vanishing(factory, slo)
-    slow: list[Record | Alert] = [*budget.described(slo), *_records(slo, form.long, id_)]
-    slow += _records(slo, form.period, id_) if _is_here(factory, slo) else ()
-    tests = [alert_proof(slo, form.alerts, alerts, gone), ratio_proof(factory, slo, form.events, id_)]
-    tests += [window_proof(slo, form.windows, id_)] if form.windows else []
-    groups = (
-        RuleGroup(f"slo-{slo.id}", (*_counted(slo), *quick), tuple(tests)),
-        RuleGroup(
-            f"slo-{slo.id}-long",
-            (*slow, *later, *([gone] if gone else [])),
-            (),
-            max(LONG_PACE, factory.interval),
-        ),
-    )
-    return RuleFile(f"slo-{slo.id}", groups)
-
-
-def _is_here(factory: Factory, slo: Slo) -> bool:
-    return slo.period <= factory.retention.hot.keep
-
-
-def _counted(slo: Slo) -> Iterator[Record]:
+def _counted(slo: Slo, cast: Cast) -> Iterator[Record]:
     """The events of those windows that the indicator's own series are asked for."""
-    counted, labels = events(slo), {"slo": slo.id}
+    counted = KINDS[slo.kind].events(slo, cast)
+    yield from _records(slo, counted.before)
     for window in (slo.windows.unit, *slo.windows.counted):
-        yield Record(naming.slo_total(window), counted.total(window), labels, slo.origin)
-        yield Record(naming.slo_errors(window), counted.errors(window), labels, slo.origin)
+        yield from _records(slo, [(naming.slo_total(window), counted.total(window))])
+        yield from _records(slo, [(naming.slo_errors(window), counted.errors(window))])
 
 
-def _records(slo: Slo, texts: Iterable[tuple[str, str]], id_: str) -> list[Record]:
-    labels = {"slo": slo.id}
-    return [Record(name, expr.replace(ID, id_), labels, slo.origin) for name, expr in texts]
+def _records(slo: Slo, texts: Iterable[tuple[str, str]]) -> Iterator[Record]:
+    for name, expr in texts:
+        yield Record(name, expr, {"slo": slo.id}, slo.origin)
 
 
 def periods(factory: Factory) -> dict[str, RuleFile]:
@@ -97,7 +76,6 @@ def periods(factory: Factory) -> dict[str, RuleFile]:
     for slo in factory.slos.values():
         tier = factory.retention.of_recorded(slo.period)
         if tier is not None and tier is not factory.retention.hot:
-            texts = _form(shape_of(slo, is_here=False)).period
-            group = RuleGroup(f"slo-{slo.id}-period", tuple(_records(slo, texts, quote(slo.id))), ())
-            groups.setdefault(tier.name, []).append(group)
+            records = _records(slo, budget.period(slo, f"{{slo={quote(slo.id)}}}"))
+            groups.setdefault(tier.name, []).append(RuleGroup(f"slo-{slo.id}-period", tuple(records), ()))
     return {tier: RuleFile(f"slo_periods-{tier}", tuple(found)) for tier, found in groups.items()}

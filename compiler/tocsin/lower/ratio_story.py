@@ -12,7 +12,8 @@ from tocsin.units import number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.lower.shape import Shape
+    from tocsin.factory import Slo
+    from tocsin.lower.ratio import Form
 
 # The samples at which each part of the story is over: the counters begin at zero; those that the spec tells end, and
 # begin again with a value; all stand still; all restart; in the end all events are bad.
@@ -38,32 +39,32 @@ class Story(NamedTuple):
     moments: tuple[Moment, ...]
 
 
-def story(shape: Shape) -> Story:
+def story(slo: Slo, form: Form) -> Story:
     """Few bad events until the outage, and in it so many that they outweigh all before in every window."""
-    limits = [pair.threshold(shape.budget) for pair in shape.pairs]
+    limits = [pair.threshold(slo.budget) for pair in slo.pairs]
     bad = Fraction(number(EACH * min(*limits, Fraction(1, 2)) / 2, 3))
-    told, rest = (bad, EACH - bad) if shape.tells_bad else (EACH - bad, bad)
+    told, rest = (bad, EACH - bad) if form.tells_bad else (EACH - bad, bad)
     weight = (max(limits) + 1) / 2
-    flood = Fraction(ceil(max(EACH * OUTAGE * weight / (1 - weight), shape.least)))
-    told_flood, rest_flood = (flood, NONE) if shape.tells_bad else (NONE, flood)
-    added = NONE if shape.in_total else told  # where all events are counted apart, these are among them
+    flood = Fraction(ceil(max(EACH * OUTAGE * weight / (1 - weight), slo.least)))
+    told_flood, rest_flood = (flood, NONE) if form.tells_bad else (NONE, flood)
+    added = NONE if form.in_total else told  # where all events are counted apart, these are among them
     tells = [*_rising(NONE, told, BEGUN), *[None] * (ENDED - BEGUN), *[told] * (IDLE - ENDED)]
     tells += _restarted(told, told_flood)
     rests = [*_rising(NONE, rest + added, BEGUN), *_rising((rest + added) * BEGUN + rest, rest, BORN - BEGUN - 1)]
     rests += [rests[-1]] * (IDLE - BORN)
-    rests += _restarted(rest + added, flood if not shape.in_total else rest_flood)
-    moments = tuple(_moments(shape, told, rest, flood))
+    rests += _restarted(rest + added, flood if not form.in_total else rest_flood)
+    moments = tuple(_moments(slo, form, told, rest, flood))
     return Story(_notation(tells), _notation(rests), (bad, EACH), moments)
 
 
-def _moments(shape: Shape, told: Fraction, rest: Fraction, flood: Fraction) -> Iterable[Moment]:
-    unit = shape.windows.unit.seconds
+def _moments(slo: Slo, form: Form, told: Fraction, rest: Fraction, flood: Fraction) -> Iterable[Moment]:
+    unit = slo.windows.unit.seconds
     sample = unit / STEPS_OF_UNIT
-    missed = missed_of(shape)
+    missed = missed_of(slo)
     born = told / unit
-    after = rest / sample + (born if shape.in_total else NONE)
-    bad, every = (told if shape.tells_bad else rest), told + rest
-    if shape.tells_bad:
+    after = rest / sample + (born if form.in_total else NONE)
+    bad, every = (told if form.tells_bad else rest), told + rest
+    if form.tells_bad:
         yield Moment(ENDED, NONE, rest / sample)
         yield Moment(BORN, born, after)
     else:
@@ -74,9 +75,9 @@ def _moments(shape: Shape, told: Fraction, rest: Fraction, flood: Fraction) -> I
     yield Moment(OUTAGE, flood / sample, flood / sample)
 
 
-def missed_of(shape: Shape) -> Fraction:
+def missed_of(slo: Slo) -> Fraction:
     """The events per second that are bad where none comes."""
-    return shape.expected if shape.idle == "bad" and shape.expected else NONE
+    return slo.expected if slo.idle == "bad" and slo.expected else NONE
 
 
 def _rising(start: Fraction, step: Fraction, more: int) -> list[Fraction]:

@@ -9,7 +9,6 @@ from tocsin import naming
 from tocsin.lower.alerts import links
 from tocsin.lower.burns import place
 from tocsin.plan import Alert
-from tocsin.promql import quote
 from tocsin.units import Duration, number, percent
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ HOLD = Duration.of(minutes=10)
 FLEETING = frozenset(("job_id", "pod", "container"))  # what these name ends when its work is done
 
 
-def vanishing(factory: Factory, slo: Slo) -> Alert | None:
+def vanishing(factory: Factory, slo: Slo, me: str) -> Alert | None:
     """Next to none of the expected events are counted, or, where no number is known, there are no series any more.
 
     Nothing where a budget is a job's: it ends with the job.
@@ -29,7 +28,6 @@ def vanishing(factory: Factory, slo: Slo) -> Alert | None:
     if not FLEETING.isdisjoint(slo.by):
         return None
     where = place(slo)
-    me = f"{{slo={quote(slo.id)}}}"
     unit = naming.slo_total(slo.windows.unit) + me
     # Where none came for so long there is nothing to miss: the service is another cluster's, or still planned.
     known = f"({unit} or 0 * {naming.slo_total(max(slo.windows.all))}{me})"

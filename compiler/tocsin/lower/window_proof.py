@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.proofs import series
-from tocsin.lower.shape import ID, ME
 from tocsin.plan import Reading, RuleTest
+from tocsin.promql import quote
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Slo
-    from tocsin.lower.shape import Shape
 
 SAMPLES = 12  # in the shortest of the windows
 TOTAL = 4096
@@ -24,38 +23,45 @@ TOTAL = 4096
 NEAR = "0.15"
 
 
-class WindowStory(NamedTuple):
-    """The proof in numbers: a sample each `step`, and at the `end` expressions that must give 1."""
+def window_proof(slo: Slo, is_here: bool) -> RuleTest | None:
+    """A past that was the worse the longer ago, told apart by each window; nothing where none is long.
 
-    step: Duration
-    end: Duration
-    errors: str
-    total: str
-    exprs: tuple[str, ...]
-
-
-def window_story(shape: Shape) -> WindowStory | None:
-    """A past that was the worse the longer ago, told apart by each window; nothing where none is long."""
-    lengths = [*shape.windows.summed, *([shape.period] if shape.is_here else [])]
+    Another SLO has the same past: its series must not be taken for ours.
+    """
+    lengths = [*slo.windows.summed, *([slo.period] if is_here else [])]
     if not lengths:
         return None
-    unit = shape.windows.unit
+    unit = slo.windows.unit
     step = Duration(max(min(lengths) // SAMPLES // unit, 1) * unit)  # whole units, so that a step sees each sample
     last = max(lengths) * 3 // 2
     # Half of each window, all of it, and twice as much: errors are alike between two such ages.
     ages = sorted({min(length * part // 2, last) // step for length in lengths for part in (1, 2, 4)})
     rings = [(age - before, 2**index) for index, (before, age) in enumerate(zip([0, *ages], ages, strict=False))]
     errors = " ".join(f"{bad}x{count - 1}" for count, bad in reversed(rings))
-    return WindowStory(
-        step, Duration(ages[-1] * step), f"{errors} 1", f"{TOTAL}x{ages[-1]}", tuple(_exprs(shape, rings, step))
+    inputs = []
+    for whose in (slo.id, f"not-{slo.id}"):
+        labels = {**{label: label for label in slo.by}, "slo": whose}
+        inputs.append(series(naming.slo_errors(unit), labels, f"{errors} 1"))
+        inputs.append(series(naming.slo_total(unit), labels, f"{TOTAL}x{ages[-1]}"))
+    place = series("", {**{label: label for label in slo.by}, "slo": slo.id}, "")[0]
+    end = Duration(ages[-1] * step)
+    return RuleTest(
+        f"{slo.id}: windows that see errors of different ages",
+        step,
+        tuple(inputs),
+        (),
+        slo.origin,
+        tuple(Reading(end, expr, ((place, "1"),)) for expr in _exprs(slo, rings, step, is_here)),
+        end,
     )
 
 
-def _exprs(shape: Shape, rings: list[tuple[int, int]], step: Duration) -> Iterator[str]:
-    for window in shape.windows.summed:
-        yield _near(f"{naming.slo_errors(window)}{ME} / {naming.slo_total(window)}{ME}", rings, window // step)
-    if shape.is_here:
-        yield _near(f"{naming.SLO_PERIOD_RATIO}{ME}", rings, shape.period // step)
+def _exprs(slo: Slo, rings: list[tuple[int, int]], step: Duration, is_here: bool) -> Iterator[str]:
+    me = f"{{slo={quote(slo.id)}}}"
+    for window in slo.windows.summed:
+        yield _near(f"{naming.slo_errors(window)}{me} / {naming.slo_total(window)}{me}", rings, window // step)
+    if is_here:
+        yield _near(f"{naming.SLO_PERIOD_RATIO}{me}", rings, slo.period // step)
 
 
 def _near(ratio: str, rings: list[tuple[int, int]], samples: int) -> str:
@@ -65,23 +71,3 @@ def _near(ratio: str, rings: list[tuple[int, int]], samples: int) -> str:
         seen += min(count, left) * bad
         left -= min(count, left)
     return f"abs({ratio} / {number(Fraction(seen, samples * TOTAL))} - 1) < bool {NEAR}"
-
-
-def window_proof(slo: Slo, story: WindowStory, id_: str) -> RuleTest:
-    """The story, told with the SLO's own series, beside another SLO's, which must not be taken for them."""
-    inputs = []
-    unit = slo.windows.unit
-    for whose in (slo.id, f"not-{slo.id}"):
-        labels = {**{label: label for label in slo.by}, "slo": whose}
-        inputs.append(series(naming.slo_errors(unit), labels, story.errors))
-        inputs.append(series(naming.slo_total(unit), labels, story.total))
-    place = series("", {**{label: label for label in slo.by}, "slo": slo.id}, "")[0]
-    return RuleTest(
-        f"{slo.id}: windows that see errors of different ages",
-        story.step,
-        tuple(inputs),
-        (),
-        slo.origin,
-        tuple(Reading(story.end, expr.replace(ID, id_), ((place, "1"),)) for expr in story.exprs),
-        story.end,
-    )

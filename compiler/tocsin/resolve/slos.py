@@ -49,6 +49,8 @@ def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str
             kind="ratio",
             indicator=indicator,
             pairs=pairs,
+            # Events that should have come are seen in steps only, not in counters.
+            windows=burn.windows(pairs, only_steps=slo.no_traffic == "bad"),
             expected=slo.traffic.expected,
             least=least,
             idle=slo.no_traffic,

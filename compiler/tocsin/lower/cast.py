@@ -1,0 +1,26 @@
+"""Who plays in the rules and tests of an SLO: what is its own in texts that SLOs of one shape have in common."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Cast(NamedTuple):
+    """An SLO's id, and what its indicator reads, in PromQL: which texts these are is a matter of its kind."""
+
+    id: str
+    texts: tuple[str, ...]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every text can stand for a blank: in YAML, each needs single quotes and nothing else."""
+        return all("'" not in text and text.isprintable() for text in self.texts)
+
+    def blank(self) -> Cast:
+        """A cast in its place that is nobody. Its texts have double quotes in them and are themselves PromQL."""
+        return Cast("?slo?", tuple(f'blank{{at="?{number}?"}}' for number in range(len(self.texts))))
+
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """What stands for each text of the blank cast."""
+        blank = self.blank()
+        return ((blank.id, self.id), *zip(blank.texts, self.texts, strict=True))
