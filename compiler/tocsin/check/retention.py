@@ -89,11 +89,11 @@ def _check_signals(factory: Factory, tier: Tier, document: Document, log: Log) -
 def _check_looks(factory: Factory, document: Document, log: Log) -> None:
     """Every range that the rules of an SLO read lies within a tier that has it."""
     hot, places = factory.retention.hot, document.places
-    longest = max(factory.slos.values(), key=_longest, default=None)
-    if longest is not None and hot.keep < _longest(longest):
-        window = _longest(longest)
-        what = f"`{hot.name}` keeps {hot.keep}, but the burn-rate alerts of {longest.id} look back {window}"
-        there = [Related(longest.origin, "the SLO with the longest window")]
+    widest = max(factory.slos.values(), key=_longest, default=None)
+    if widest is not None and hot.keep < _longest(widest):
+        window = _longest(widest)
+        what = f"`{hot.name}` keeps {hot.keep}, but the burn-rate alerts of {widest.id} look back {window}"
+        there = [Related(widest.origin, "the SLO with the longest window")]
         hint = f"keep it for {window} or longer, or write shorter `alerts.windows`: "
         hint += "these alerts are evaluated where the series are scraped"
         log.error("RET109", what, places.value("retention", hot.name, "keep"), hint, there)

@@ -61,7 +61,6 @@ NEEDED = {
     "slos.*.owner": "every SLO has exactly one owner: name one of `owners`",
     "slos.*.objective": "add `objective: 99.5%`",
     "slos.*.period": "add `period: 28d`",
-    "slos.*.ratio": "say what is counted: `ratio: {bad: 'requests_total{code=~\"5..\"}', total: requests_total}`",
     "slos.*.ratio.total": "say what all events are: `total: requests_total`",
     "alerting": "say where alerts go: alertmanagers, fallback, heartbeat",
     "alerting.alertmanagers": 'add `alertmanagers: ["alertmanager-1:9093"]`',

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory, Slo
     from tocsin.lower.cast import Cast
 
+OWN = ("id", "indicator", "origin")  # what of an SLO is in its cast, or in no text
 # Long windows change slowly. Twice within the five minutes for which Prometheus looks back for a sample.
 LONG_PACE = Duration.of(minutes=2)
 
@@ -34,7 +35,7 @@ def objectives(factory: Factory) -> Iterator[RuleFile]:
         if not cast.is_plain:
             yield RuleFile(f"slo-{slo.id}", _chain(factory, slo, cast, is_here=is_here))
             continue
-        shape = (kind.form(slo), slo._replace(id="", indicator=None, origin=None))
+        shape = (kind.form(slo), *(part for key, part in zip(slo._fields, slo, strict=True) if key not in OWN))
         if shape not in forms:
             blank = cast.blank()
             forms[shape] = _chain(factory, slo._replace(id=blank.id), blank, is_here=is_here)

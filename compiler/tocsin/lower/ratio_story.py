@@ -48,9 +48,12 @@ def story(slo: Slo, form: Form) -> Story:
     flood = Fraction(ceil(max(EACH * OUTAGE * weight / (1 - weight), slo.least)))
     told_flood, rest_flood = (flood, NONE) if form.tells_bad else (NONE, flood)
     added = NONE if form.in_total else told  # where all events are counted apart, these are among them
-    tells = [*_rising(NONE, told, BEGUN), *[None] * (ENDED - BEGUN), *[told] * (IDLE - ENDED)]
+    tells: list[Fraction | None] = [*_rising(NONE, told, BEGUN), *[None] * (ENDED - BEGUN), *[told] * (IDLE - ENDED)]
     tells += _restarted(told, told_flood)
-    rests = [*_rising(NONE, rest + added, BEGUN), *_rising((rest + added) * BEGUN + rest, rest, BORN - BEGUN - 1)]
+    rests: list[Fraction | None] = [
+        *_rising(NONE, rest + added, BEGUN),
+        *_rising((rest + added) * BEGUN + rest, rest, BORN - BEGUN - 1),
+    ]
     rests += [rests[-1]] * (IDLE - BORN)
     rests += _restarted(rest + added, flood if not form.in_total else rest_flood)
     moments = tuple(_moments(slo, form, told, rest, flood))

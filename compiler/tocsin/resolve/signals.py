@@ -83,7 +83,7 @@ def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
     found: dict[str, Span] = {}
     for id_, slo in document.spec.slos.items():
         for key in ("bad", "good", "total"):
-            name = _NAME.match(getattr(slo.ratio, key) or "")
+            name = _NAME.match(getattr(slo.ratio, key, None) or "")
             metric = series.get(name[1]) or series.get(_PART.sub("", name[1])) if name else None
             if metric and metric.signal not in found:
                 found[metric.signal] = document.places.value("slos", id_, "ratio", key)

@@ -13,6 +13,7 @@ from tocsin.indicators import Ratio
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
+from tocsin.spec.slos import INDICATORS
 
 if TYPE_CHECKING:
     from tocsin.catalog import Metric
@@ -32,7 +33,8 @@ def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str
     for id_, slo in sorted(document.spec.slos.items()):
         path = ("slos", id_)
         known_owner(document, owners, slo.owner, (*path, "owner"), log)
-        indicator = _ratio(document, (*path, "ratio"), slo.ratio, known, log)
+        kind = _kind(document, path, slo, log)
+        indicator = RESOLVERS[kind](document, (*path, kind), getattr(slo, kind), known, log) if kind else None
         if indicator is None:
             continue
         pairs = burn.chosen(slo.alerts, slo.period)
@@ -46,7 +48,7 @@ def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str
             objective=slo.objective,
             period=slo.period,
             by=tuple(slo.by),
-            kind="ratio",
+            kind=kind,
             indicator=indicator,
             pairs=pairs,
             # Events that should have come are seen in steps only, not in counters.
@@ -57,6 +59,20 @@ def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str
             origin=document.places.key(*path),
         )
     return slos
+
+
+def _kind(document: Document, path: Path, slo: written.Slo, log: Log) -> str:
+    """The key of the SLO's one indicator; nothing where it has another number of them, which is told."""
+    found = [key for key in INDICATORS if getattr(slo, key) is not None]
+    if len(found) == 1 or any(document.is_broken(*path, key) for key in INDICATORS):
+        return found[0] if len(found) == 1 else ""
+    if found:
+        what = f"this SLO has {len(found)} indicators: {', '.join(f'`{key}`' for key in found)}"
+        log.error("SLO118", what, document.places.key(*path, found[1]), "keep one, and make SLOs of the others")
+    else:
+        hint = "say what is counted: `ratio: {bad: 'requests_total{code=~\"5..\"}', total: requests_total}`"
+        log.error("SLO118", "this SLO has no indicator", document.places.key(*path), hint)
+    return ""
 
 
 class _Known(NamedTuple):
@@ -73,6 +89,9 @@ def _ratio(document: Document, path: Path, ratio: written.Ratio, known: _Known, 
     texts = (("bad", ratio.bad), ("good", ratio.good), ("total", ratio.total))
     bad, good, total = (_selector(document, (*path, key), text, known.series, log) for key, text in texts)
     return None if total is None else Ratio(total, bad, good)
+
+
+RESOLVERS = {"ratio": _ratio}
 
 
 def _series(signals: dict[str, Signal]) -> dict[str, Metric]:

@@ -46,13 +46,16 @@ class Alerts(Section):
 
 
 class Slo(Section):
-    """An objective over a rolling period, one budget for each combination of the `by` labels."""
+    """An objective over a rolling period, one budget for each combination of the `by` labels, over one indicator."""
 
     owner: Name
     objective: Percent
     period: Duration
     by: list[LabelName] = Field(default=["cluster"], min_length=1)
-    ratio: Ratio
+    ratio: Ratio | None = None
     traffic: Traffic = Traffic.model_construct()
     no_traffic: Literal["good", "ignore", "bad"] = "ignore"
     alerts: Alerts = Alerts.model_construct()
+
+
+INDICATORS = ("ratio",)  # the keys of an SLO that say what is counted; it has exactly one
