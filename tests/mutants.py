@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.plan import NO_TIME, Alert, RuleGroup
-from tocsin.promql import Binary, Expr, Number, Paren, PromqlError, Range, metric_names, parse, selectors, walk
+from tocsin.plan import NO_TIME, Alert, RuleFile
+from tocsin.promql import (
+    Aggregation,
+    Binary,
+    Expr,
+    Grouping,
+    Number,
+    Paren,
+    PromqlError,
+    Range,
+    Subquery,
+    metric_names,
+    parse,
+    selectors,
+    walk,
+)
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
@@ -18,9 +32,9 @@ SETS = {"and": "unless", "unless": "and"}
 
 
 class Mutant(NamedTuple):
-    """A group with a mistake in one rule, and what the mistake is."""
+    """A file with a mistake in one rule, and what the mistake is."""
 
-    group: RuleGroup
+    file: RuleFile
     story: str
 
 
@@ -34,20 +48,22 @@ class Edit(NamedTuple):
 
 
 def mutants(plan: Plan) -> Iterator[Mutant]:
-    """Every mutant of every rule that an alert depends on, in the order of the rules."""
+    """Every mutant of every rule that an alert depends on, in the order of the rules; of SLOs of every rule."""
     for file in plan.rules:
-        for group in file.groups:
-            told = _told(group)
+        told = _told(file)
+        for at, group in enumerate(file.groups):
             for index, rule in enumerate(group.rules):
                 for changed, story in _of_rule(rule) if rule.name in told else ():
                     rules = (*group.rules[:index], changed, *group.rules[index + 1 :])
-                    yield Mutant(group._replace(rules=rules), f"{group.name}, {rule.name} ({index}): {story}")
+                    groups = (*file.groups[:at], group._replace(rules=rules), *file.groups[at + 1 :])
+                    yield Mutant(file._replace(groups=groups), f"{file.name}, {rule.name} ({index}): {story}")
 
 
-def _told(group: RuleGroup) -> set[str]:
-    """The alerts of a group and all records that they are made of."""
-    names: set[str] = set()
-    for rule in reversed(group.rules):
+def _told(file: RuleFile) -> set[str]:
+    """The alerts of a file and all records that they are made of; all records of SLOs, which dashboards show."""
+    rules = [rule for group in file.groups for rule in group.rules]
+    names: set[str] = {rule.name for rule in rules if rule.name.startswith("slo:")}
+    for rule in reversed(rules):
         if isinstance(rule, Alert) or rule.name in names:
             names |= {rule.name, *metric_names(parse(rule.expr))}
     return names
@@ -65,9 +81,17 @@ def _of_rule(rule: Record | Alert) -> Iterator[tuple[Record | Alert, str]]:
         except PromqlError:
             continue
         yield rule._replace(expr=expr), edit[0].story
+    yield from _labelled(rule)
     if isinstance(rule, Alert) and rule.hold:
         yield rule._replace(hold=NO_TIME), f"`for: {rule.hold}` removed"
         yield rule._replace(hold=Duration(2 * rule.hold)), f"`for: {rule.hold}` doubled"
+
+
+def _labelled(rule: Record | Alert) -> Iterator[tuple[Record | Alert, str]]:
+    for name in rule.labels:
+        others = {label: value for label, value in rule.labels.items() if label != name}
+        yield rule._replace(labels=others), f"without the label {name}"
+        yield rule._replace(labels={**others, name: "another"}), f"another {name}"
 
 
 def _of_node(node: Expr, text: str) -> Iterator[Edit]:
@@ -75,12 +99,19 @@ def _of_node(node: Expr, text: str) -> Iterator[Edit]:
         case Binary(op=op) if op in COMPARISONS:
             yield Edit(node.op_start, node.op_end, COMPARISONS[op], f"`{op}` is `{COMPARISONS[op]}`")
             yield from _limits(node, text)
+        case Binary(op="/"):
+            left, right = text[node.left.start : node.left.end], text[node.right.start : node.right.end]
+            yield Edit(node.left.start, node.right.end, f"{right} / {left}", "numerator and denominator swapped")
         case Binary(op=op) if op in SETS:
             yield Edit(node.op_start, node.op_end, SETS[op], f"`{op}` is `{SETS[op]}`")
             yield _without(node, text)
         case Binary(op="or"):
             yield _without(node, text)
-        case Range():
+        case Aggregation(grouping=Grouping(labels=labels, without=False)) if labels:
+            first = labels[0]
+            end = labels[1].start if len(labels) > 1 else first.end
+            yield Edit(first.start, end, "", f"not by {first.name}")
+        case Range() | Subquery():
             window = Duration(node.duration.milliseconds)
             for other, how in ((Duration(window // 2), "halved"), (Duration(2 * window), "doubled")):
                 yield Edit(node.duration.start, node.duration.end, str(other), f"[{window}] {how}")

@@ -1,116 +1,150 @@
-"""SLO mathematics: the workbook's tables, and what must hold for every objective and period."""
+"""SLO mathematics: the published tables, and what must hold for every objective and period."""
+
+from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tocsin import burn
 from tocsin.burn import (
     MAX_PERIOD,
     MIN_PERIOD,
-    PAIRS,
-    WINDOWS,
+    TABLES,
+    UNIT,
     Pair,
     events_for_one_failure,
-    factor,
     min_events,
+    pages,
+    pyrra,
     rate_to_spend,
-    threshold,
+    sloth,
+    windows,
+    workbook,
 )
 from tocsin.units import Duration, number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Shares of events that may be bad; an objective has at most 15 decimal places.
 BUDGETS = st.fractions(Fraction(1, 10**9), Fraction(1, 2), max_denominator=10**12)
 PERIODS = st.integers(MIN_PERIOD // 3_600_000, MAX_PERIOD // 3_600_000).map(lambda hours: Duration.of(hours=hours))
-EVERY_PAIR = st.sampled_from(PAIRS)
+LIMITS = st.fractions(Fraction(1, 10**9), Fraction(1), max_denominator=10**12)
+
+
+def rows(pairs: tuple[Pair, ...]) -> list[str]:
+    return [f"{pair.long}/{pair.short} {number(pair.factor, 4)} for {pair.hold} {pair.severity}" for pair in pairs]
 
 
 @pytest.mark.parametrize(
-    ("days", "factors"),
+    ("table", "days", "expected"),
     [
-        (30, ["14.4", "6", "3", "1"]),  # table 5-8 of the workbook
-        (28, ["13.44", "5.6", "2.8", "1"]),
-        (14, ["6.72", "2.8", "1.4", "1"]),
-        (90, ["43.2", "18", "9", "3"]),
-        (92, ["44.16", "18.4", "9.2", "46/15"]),
+        # Table 5-8 of the workbook, with the fourth pair of the mixins.
+        (workbook, 30, ["1h/5m 14.4", "6h/30m 6", "1d/2h 3", "3d/6h 1"]),
+        (workbook, 28, ["1h/5m 13.44", "6h/30m 5.6", "1d/2h 2.8", "3d/6h 1"]),
+        (workbook, 1, ["5m/1m 14.4", "10m/1m 7.2", "45m/3m45s 3.2", "2h/10m 1.2"]),
+        (workbook, 7, ["15m/1m15s 13.44", "1h30m/7m30s 5.6", "6h/30m 2.8", "18h/1h30m 1"]),
+        (workbook, 14, ["30m/2m30s 13.44", "3h/15m 5.6", "12h/1h 2.8", "1d12h/3h 1"]),
+        (workbook, 90, ["3h/15m 14.4", "18h/1h30m 6", "3d/6h 3", "9d/18h 1"]),
+        (workbook, 365, ["12h/1h 14.6", "3d/6h 6.083", "12d/1d 3.042", "36d/3d 1.014"]),
+        # Sloth's windows for 30 and for 28 days.
+        (sloth, 30, ["1h/5m 14.4", "6h/30m 6", "1d/2h 3", "3d/6h 1"]),
+        (sloth, 28, ["1h/5m 13.44", "6h/30m 5.6", "1d/2h 2.8", "3d/6h 0.9333"]),
+        # Pyrra's: factors stay, windows follow the period.
+        (pyrra, 28, ["1h/5m 14", "6h/30m 7", "1d/2h 2", "4d/6h 1"]),
+        (pyrra, 7, ["15m/1m 14", "1h30m/8m 7", "6h/30m 2", "1d/1h30m 1"]),
     ],
 )
-def test_the_factors_of_a_period(days: int, factors: list[str]) -> None:
-    period = Duration.of(days=days)
-    assert [factor(pair, period) for pair in PAIRS] == list(map(Fraction, factors))
-
-
-def test_the_rates_of_28_days_of_which_the_slowest_would_be_too_slow() -> None:
-    period = Duration.of(days=28)
-    rates = [rate_to_spend(pair.spent, pair.long, period) for pair in PAIRS]
-    assert rates == [Fraction(1344, 100), Fraction(56, 10), Fraction(28, 10), Fraction(14, 15)]
-    assert factor(PAIRS[-1], period) == 1
-
-
-@pytest.mark.parametrize(
-    ("objective", "thresholds"),
-    [
-        ("0.999", ["0.0144", "0.006", "0.003", "0.001"]),
-        ("0.995", ["0.072", "0.03", "0.015", "0.005"]),
-        ("0.99", ["0.144", "0.06", "0.03", "0.01"]),
-    ],
-)
-def test_the_thresholds_of_30_days_as_they_are_printed(objective: str, thresholds: list[str]) -> None:
-    budget = 1 - Fraction(objective)
-    assert [number(threshold(pair, Duration.of(days=30), budget)) for pair in PAIRS] == thresholds
-
-
-def test_the_windows_of_the_workbook() -> None:
-    pairs = [(str(pair.long), str(pair.short), number(pair.spent), pair.severity) for pair in PAIRS]
-    assert pairs == [
-        ("1h", "5m", "0.02", "page"),
-        ("6h", "30m", "0.05", "page"),
-        ("1d", "2h", "0.1", "ticket"),
-        ("3d", "6h", "0.1", "ticket"),
-    ]
-    assert [str(window) for window in WINDOWS] == ["5m", "30m", "1h", "2h", "6h", "1d", "3d"]
-    assert all(pair.short * 12 == pair.long and pair.hold < pair.short for pair in PAIRS)
-
-
-@given(EVERY_PAIR, PERIODS, BUDGETS)
-def test_burning_at_the_factor_spends_the_share_within_the_long_window(
-    pair: Pair, period: Duration, budget: Fraction
+def test_the_windows_and_factors_of_a_period(
+    table: Callable[[Duration], tuple[Pair, ...]], days: int, expected: list[str]
 ) -> None:
-    rate = factor(pair, period)
-    bad = threshold(pair, period, budget) * pair.long  # of one event a millisecond
-    spent = bad / (budget * period)
-    assert spent == rate * Fraction(pair.long, period)
-    assert spent == pair.spent or (rate == 1 and spent > pair.spent)
+    assert [row.partition(" for ")[0] for row in rows(table(Duration.of(days=days)))] == expected
 
 
-@given(EVERY_PAIR, PERIODS)
-def test_no_alert_is_raised_by_a_rate_that_the_budget_lasts_for(pair: Pair, period: Duration) -> None:
-    assert factor(pair, period) >= 1
-    assert factor(pair, period) >= rate_to_spend(pair.spent, pair.long, period)
+def test_who_is_told_and_after_how_long() -> None:
+    month, weeks = Duration.of(days=30), Duration.of(days=28)
+    assert [row.partition(" for ")[2] for row in rows(workbook(month))] == [
+        "2m page",
+        "2m page",
+        "2m ticket",
+        "2m ticket",
+    ]
+    assert [row.partition(" for ")[2] for row in rows(sloth(month))] == ["0s page", "0s page", "0s ticket", "0s ticket"]
+    assert [row.partition(" for ")[2] for row in rows(pyrra(weeks))] == [
+        "2m page",
+        "15m page",
+        "1h ticket",
+        "3h ticket",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "days", "objective", "thresholds"),
+    [
+        (workbook, 30, "0.999", ["0.0144", "0.006", "0.003", "0.001"]),
+        (workbook, 30, "0.995", ["0.072", "0.03", "0.015", "0.005"]),
+        (sloth, 30, "0.999", ["0.0144", "0.006", "0.003", "0.001"]),
+        (sloth, 28, "0.999", ["0.01344", "0.0056", "0.0028", "0.000933333333333"]),
+        (pyrra, 28, "0.999", ["0.014", "0.007", "0.002", "0.001"]),
+    ],
+)
+def test_the_thresholds_as_they_are_printed(
+    table: Callable[[Duration], tuple[Pair, ...]], days: int, objective: str, thresholds: list[str]
+) -> None:
+    budget = 1 - Fraction(objective)
+    assert [number(pair.threshold(budget)) for pair in table(Duration.of(days=days))] == thresholds
 
 
 @given(PERIODS)
-def test_the_faster_a_pair_the_higher_its_factor(period: Duration) -> None:
-    factors = [factor(pair, period) for pair in PAIRS]
-    assert factors == sorted(factors, reverse=True)
-    assert len(set(factors)) == len(PAIRS)
+def test_the_workbook_spends_its_shares_within_the_long_windows(period: Duration) -> None:
+    for pair, share in zip(workbook(period), (2, 5, 10, 10), strict=True):
+        assert pair.factor >= 1, "a rate that the budget lasts for is no reason to alert"
+        assert pair.spent(period) >= Fraction(share, 100)
+        if pair.long > Duration.of(minutes=5):
+            assert pair.factor == max(rate_to_spend(Fraction(share, 100), pair.long, period), Fraction(1))
 
 
-@given(EVERY_PAIR, PERIODS, BUDGETS, BUDGETS)
-def test_the_threshold_grows_with_the_budget(pair: Pair, period: Duration, one: Fraction, other: Fraction) -> None:
+@given(PERIODS, st.sampled_from([workbook, pyrra]))
+def test_pairs_go_from_the_quick_to_the_slow(period: Duration, table: Callable[[Duration], tuple[Pair, ...]]) -> None:
+    pairs = table(period)
+    assert [pair.long for pair in pairs] == sorted({pair.long for pair in pairs})
+    assert [pair.factor for pair in pairs] == sorted((pair.factor for pair in pairs), reverse=True)
+    assert [pair.severity for pair in pairs] == ["page", "page", "ticket", "ticket"]
+    assert all(pair.short < pair.long for pair in pairs)
+
+
+@given(PERIODS)
+def test_a_hold_is_shorter_than_the_short_window(period: Duration) -> None:
+    for pair in workbook(period):
+        assert 0 < pair.hold < pair.short
+        assert pair.short >= Duration.of(minutes=1)
+
+
+@given(PERIODS, st.sampled_from(sorted(TABLES)), st.booleans())
+def test_every_window_is_counted_or_summed_up_from_units(period: Duration, table: str, only_steps: bool) -> None:
+    pairs = TABLES[table](period)
+    found = windows(pairs, only_steps=only_steps)
+    assert found.unit == min(UNIT, *(pair.short for pair in pairs))
+    assert sorted(found.all) == sorted({found.unit, *(window for pair in pairs for window in pair[:2])})
+    assert not {*found.counted} & {*found.summed}
+    assert all(window < burn.RECORDED_FROM or only_steps for window in found.counted) or table == "pyrra"
+
+
+@given(PERIODS, BUDGETS, BUDGETS)
+def test_the_threshold_grows_with_the_budget(period: Duration, one: Fraction, other: Fraction) -> None:
     small, large = sorted((one, other))
-    lower, upper = threshold(pair, period, small), threshold(pair, period, large)
-    assert (lower < upper) == (small < large)
-    assert lower * large == upper * small
+    for pair in workbook(period):
+        assert (pair.threshold(small) < pair.threshold(large)) == (small < large)
+        assert pair.threshold(small) * large == pair.threshold(large) * small
 
 
-@given(EVERY_PAIR, PERIODS, BUDGETS)
-def test_one_failure_among_so_many_events_does_not_fire_and_among_one_fewer_it_does(
-    pair: Pair, period: Duration, budget: Fraction
-) -> None:
-    count = events_for_one_failure(pair, period, budget)
-    limit = threshold(pair, period, budget)
+@given(LIMITS)
+def test_one_failure_among_so_many_events_does_not_fire_and_among_one_fewer_it_does(limit: Fraction) -> None:
+    count = events_for_one_failure(limit)
     assert Fraction(1, count) <= limit
     assert count == 1 or Fraction(1, count - 1) > limit
 
@@ -123,16 +157,16 @@ def test_one_failure_among_so_many_events_does_not_fire_and_among_one_fewer_it_d
         (30, "0.995", 34),
         (28, "0.995", 36),  # 1/35 is more than 0.028
         (28, "0.99", 18),
-        (90, "0.9", 1),  # 1.8 of all events: no failure can be too many
     ],
 )
 def test_the_events_at_which_one_failure_pages_nobody(days: int, objective: str, events: int) -> None:
-    assert min_events(Duration.of(days=days), 1 - Fraction(objective)) == events
+    assert min_events(workbook(Duration.of(days=days)), 1 - Fraction(objective)) == events
 
 
 @given(PERIODS, BUDGETS)
 def test_min_events_is_enough_for_every_page_and_for_one_of_them_the_least(period: Duration, budget: Fraction) -> None:
-    events = min_events(period, budget)
-    limits = [threshold(pair, period, budget) for pair in PAIRS if pair.severity == "page"]
+    pairs = workbook(period)
+    events = min_events(pairs, budget)
+    limits = [pair.threshold(budget) for pair in pages(pairs)]
     assert all(Fraction(1, events) <= limit for limit in limits)
     assert events == 1 or any(Fraction(1, events - 1) > limit for limit in limits)

@@ -95,9 +95,11 @@ def workbook(period: Duration) -> tuple[Pair, ...]:
     """
     pairs = []
     for row in _WORKBOOK:
-        long = max(_rounded(row.long * period / MONTH), _LEAST_LONG)
+        ideal = Duration(row.long * period // MONTH)
+        long = _rounded(ideal)
         short = max(Duration(long // SHORT_OF), _LEAST_SHORT)
-        factor = max(rate_to_spend(row.share, long, period), Fraction(1))
+        # Of a period so short that the window would be, too, it is longer: the rate stays, and spends more.
+        factor = max(rate_to_spend(row.share, long if ideal >= _LEAST_LONG else ideal, period), Fraction(1))
         pairs.append(Pair(long, short, min(row.hold, Duration(short // 2)), factor, row.severity))
     return tuple(pairs)
 
@@ -127,7 +129,7 @@ def pyrra(period: Duration) -> tuple[Pair, ...]:
 TABLES = {"workbook": workbook, "sloth": sloth, "pyrra": pyrra}
 
 
-def _rounded(length: float) -> Duration:
+def _rounded(length: Duration) -> Duration:
     """The nearest length, by ratio, that people have a word for."""
     minutes = length / _MINUTE
     known = (*_ROUND, *(days * 1440 for days in _ROUND_DAYS))
