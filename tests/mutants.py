@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.plan import NO_TIME, Alert, RuleFile
 from tocsin.promql import (
@@ -49,7 +49,8 @@ class Edit(NamedTuple):
 
 def mutants(plan: Plan) -> Iterator[Mutant]:
     """Every mutant of every rule that an alert depends on, in the order of the rules; of SLOs of every rule."""
-    for file in plan.rules:
+    for form in plan.rules:
+        file = form._replace(groups=filled(form, form.groups), blanks=())
         told = _told(file)
         for at, group in enumerate(file.groups):
             for index, rule in enumerate(group.rules):
@@ -57,6 +58,20 @@ def mutants(plan: Plan) -> Iterator[Mutant]:
                     rules = (*group.rules[:index], changed, *group.rules[index + 1 :])
                     groups = (*file.groups[:at], group._replace(rules=rules), *file.groups[at + 1 :])
                     yield Mutant(file._replace(groups=groups), f"{file.name}, {rule.name} ({index}): {story}")
+
+
+def filled(file: RuleFile, part: Any) -> Any:
+    """A part of a file's groups with all its blanks filled."""
+    match part:
+        case str():
+            return file.filled(part)
+        case dict():
+            return {key: filled(file, value) for key, value in part.items()}
+        case tuple() if hasattr(part, "_fields"):
+            return type(part)(*(filled(file, value) for value in part))
+        case tuple():
+            return tuple(filled(file, value) for value in part)
+    return part
 
 
 def _told(file: RuleFile) -> set[str]:
@@ -88,7 +103,10 @@ def _of_rule(rule: Record | Alert) -> Iterator[tuple[Record | Alert, str]]:
 
 
 def _labelled(rule: Record | Alert) -> Iterator[tuple[Record | Alert, str]]:
+    carried = {matcher.label for one in selectors(parse(rule.expr)) for matcher in one.matchers if matcher.op == "="}
     for name in rule.labels:
+        if name == "slo" and name in carried:
+            continue  # its expression's series have this label already
         others = {label: value for label, value in rule.labels.items() if label != name}
         yield rule._replace(labels=others), f"without the label {name}"
         yield rule._replace(labels={**others, name: "another"}), f"another {name}"

@@ -42,7 +42,7 @@ class Court(NamedTuple):
     def fails(self, file: RuleFile, name: str) -> bool:
         """Whether promtool finds something wrong with a file."""
         here = self.folder / name
-        alone = Alone((file._replace(name="alone", blanks=(), origin=None),))
+        alone = Alone((file._replace(name="alone"),))
         tests = []
         for artifact in (*rules(alone), *ruletests(alone)):
             (here / artifact.path).parent.mkdir(parents=True, exist_ok=True)

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from tocsin.factory import Slo
     from tocsin.plan import Alert
 
-ABOVE, BELOW, ENOUGH = Fraction(105, 100), Fraction(95, 100), Fraction(4)
+ABOVE, BELOW = Fraction(105, 100), Fraction(95, 100)
 STEPS_OF_UNIT = 5  # samples of a test within the unit window
 MOST_STEPS = 10  # for which an alert is waited for; longer ones are waited for in longer steps
 MINUTE = Duration.of(minutes=1)
 START = 5  # at this step all conditions begin to hold: a whole number of units
-FEW, OTHER = "few", "other"  # the place where the traffic ends, and another SLO's
+FEW = "few"  # the place where the traffic ends
+OTHER, GONE = "other", "gone"  # places of another SLO
 
 
 class Shares(NamedTuple):
@@ -36,7 +37,7 @@ class Shares(NamedTuple):
 
     long: Fraction
     short: Fraction
-    events: Fraction = ENOUGH
+    events: Fraction = ABOVE
 
 
 SILENT = (Shares(BELOW, ABOVE), Shares(ABOVE, BELOW), Shares(ABOVE, ABOVE, BELOW))
@@ -115,29 +116,22 @@ def _total(slo: Slo, pair: Pair, shares: Shares) -> Fraction:
     """Events per second of which there are enough in the long window, or just not."""
     # A window that comes with its steps has seen one of them when it is asked for.
     seconds = pair.long.seconds if _is_fed(slo, pair) else slo.windows.unit.seconds
-    events = slo.least * shares.events / seconds
-    return events if shares.events < 1 else _amount(max(events, slo.expected or Fraction(0)))
-
-
-def _amount(least: Fraction) -> Fraction:
-    """The next power of two: dividing by it is exact, so that the ratio that an alert tells is the one that was fed."""
-    amount = Fraction(1)
-    while amount < least:
-        amount *= 2
-    return amount
+    return slo.least * shares.events / seconds if slo.least else Fraction(1)
 
 
 def _ratio(slo: Slo, pair: Pair) -> float:
+    """The ratio that an alert tells: that of the numbers as they are fed."""
     total = _total(slo, pair, FIRES)
-    return float(number(total * pair.threshold(slo.budget) * ABOVE)) / float(total)
+    return float(number(total * pair.threshold(slo.budget) * ABOVE)) / float(number(total))
 
 
 def _crowd(slo: Slo) -> Iterator[Feed]:
-    """Another SLO beside this one burns as well: its series must not be taken for ours."""
-    values = f"{number(_amount(slo.least))}x99"
+    """Another SLO burns as well, and elsewhere its traffic has ended: its series must not be taken for ours."""
+    values = f"{number(max(slo.least, Fraction(1)))}x99"
     for window in slo.windows.all:
         for name in (naming.slo_errors, naming.slo_total):
             yield Feed(OTHER, name(window), values)
+    yield Feed(GONE, naming.slo_total(max(slo.windows.all)), values)
 
 
 def _traffic(slo: Slo) -> Feed:
@@ -152,7 +146,7 @@ def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTes
     story = _story(slo)
     places = {feed.place: {label: f"{label}-{feed.place}" for label in slo.by} for feed in story.feeds}
     braces = {
-        place: series("", {**labels, "slo": f"not-{slo.id}" if place == OTHER else slo.id}, "")[0]
+        place: series("", {**labels, "slo": f"not-{slo.id}" if place in (OTHER, GONE) else slo.id}, "")[0]
         for place, labels in places.items()
     }
     feeds = story.feeds if gone else story.feeds[:-1]
@@ -163,9 +157,8 @@ def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTes
     expectations = [Expectation(story.end, burns[0].name, told)]
     if gone:
         readings += _missing(gone, story, places[FEW])
-        # It is missed there, and where the longest window was all that was fed.
-        missed = (places[FEW], places[str(max(pair.long for pair in slo.pairs))])
-        expectations.append(Expectation(story.missed, gone.name, tuple(firing(gone, place, 0) for place in missed)))
+        told = tuple(firing(gone, places[place], value) for place, value in _missed_at(slo))
+        expectations.append(Expectation(story.missed, gone.name, told))
     return RuleTest(
         f"{burns[0].name}: each condition of each alert by itself, then all",
         story.pace,
@@ -174,6 +167,16 @@ def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTes
         slo.origin,
         tuple(readings),
     )
+
+
+def _missed_at(slo: Slo) -> Iterator[tuple[str, float]]:
+    """Where the traffic ended, where the longest window was all that was fed, and where the few are too few."""
+    yield FEW, float(number((slo.expected or 0) * SHARE * BELOW))
+    yield str(max(pair.long for pair in slo.pairs)), 0
+    for pair in slo.pairs:
+        total = _total(slo, pair, FIRES)
+        if pair.short == slo.windows.unit and slo.expected and total < slo.expected * SHARE:
+            yield str(pair.long), float(number(total))
 
 
 def _state(alert: Alert, place: Mapping[str, str] | None = None, **state: str) -> str:

@@ -14,13 +14,14 @@ from tocsin.units import Duration, number
 if TYPE_CHECKING:
     from tocsin.factory import Factory, Slo
 
+ANOTHER = {"instance": "another"}
 KNOWN = Duration.of(hours=1)  # for so long a service that has gone is one that should be there
 
 
 class Texts(NamedTuple):
     """The texts of a ratio's cast: two selectors, example series of the events that it tells and of the rest, a place.
 
-    The place are the labels of what is recorded of these series.
+    The place are the labels of what is recorded of these series; the new ones are of another target.
     """
 
     total: str
@@ -28,6 +29,8 @@ class Texts(NamedTuple):
     told_series: str
     rest_series: str
     place: str
+    new_told_series: str
+    new_rest_series: str
 
 
 class Form(NamedTuple):
@@ -57,6 +60,8 @@ def cast(factory: Factory, slo: Slo) -> Cast:
         series(ratio.told.metric or "", labels, "")[0],
         series(ratio.total.metric or "", others, "")[0],
         series("", recorded, "")[0],
+        series(ratio.told.metric or "", {**labels, **ANOTHER}, "")[0],
+        series(ratio.total.metric or "", {**others, **ANOTHER}, "")[0],
     )
     return Cast(slo.id, texts)
 
@@ -81,7 +86,7 @@ def _counted(slo: Slo, texts: Texts) -> Events:
 
     def told(window: Duration) -> str:
         # Where nothing of that kind happened there may be no series that says so: that is zero, not silence.
-        return f"{rate(texts.told, window)}\nor 0 * sum by ({by}) (rate({texts.total}[{window}]))"
+        return f"{rate(texts.told, window)}\nor 0 * sum by ({by}) ({texts.total})"
 
     def rest(window: Duration) -> str:
         # Never below zero by a scrape's jitter.

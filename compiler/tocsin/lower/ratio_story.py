@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from tocsin.factory import Slo
     from tocsin.lower.ratio import Form
 
-# The samples at which each part of the story is over: the counters begin at zero; those that the spec tells end, and
-# begin again with a value; all stand still; all restart; in the end all events are bad.
-BEGUN, ENDED, BORN, IDLE, RESTARTED, OUTAGE = 6, 12, 14, 20, 26, 32
+# The samples at which each part of the story is over. All events begin at zero, but those that the spec tells apart
+# only when that is seen; these end, and begin again with a value; all stand still; all restart; in the end all are bad.
+BEGUN, TOLD, ENDED, BORN, IDLE, RESTARTED, OUTAGE = 6, 12, 18, 20, 26, 32, 38
 EACH = Fraction(1000)  # events of a sample before the outage
 NONE = Fraction(0)
+# What the first step of the unit window shows: a rate over a whole unit of which four samples of five are there. The
+# counters begin with a zero, so that no Prometheus guesses at what was before.
+PART = Fraction(STEPS_OF_UNIT - 1, STEPS_OF_UNIT)
 
 
 class Moment(NamedTuple):
-    """At a sample, so many bad events and all events per second in the unit window."""
+    """At a sample, so many bad events and all events: of the last sample, or since the begin."""
 
     sample: int
     errors: Fraction
@@ -31,51 +34,62 @@ class Moment(NamedTuple):
 
 
 class Story(NamedTuple):
-    """The counters in promtool's notation, and what is read: so many errors and all events of a sample when `begun`."""
+    """The counters in promtool's notation, and the events of a sample as the unit window then shows them.
+
+    `grown` are all events since the begin, `steps` those that the unit's steps have counted.
+    """
 
     told: str
     rest: str
-    begun: tuple[Fraction, Fraction]
     moments: tuple[Moment, ...]
+    grown: tuple[Moment, ...]
+    steps: Moment
 
 
 def story(slo: Slo, form: Form) -> Story:
     """Few bad events until the outage, and in it so many that they outweigh all before in every window."""
     limits = [pair.threshold(slo.budget) for pair in slo.pairs]
-    bad = Fraction(number(EACH * min(*limits, Fraction(1, 2)) / 2, 3))
-    told, rest = (bad, EACH - bad) if form.tells_bad else (EACH - bad, bad)
+    bad = Fraction(number(EACH * min(*limits, Fraction(1, 2)) / 4, 3))
+    told = bad if form.tells_bad else EACH - bad
+    # Where all events are counted by a metric of their own, those that are told apart are among them from the begin.
+    rest = EACH - told if form.in_total else EACH
     weight = (max(limits) + 1) / 2
     flood = Fraction(ceil(max(EACH * OUTAGE * weight / (1 - weight), slo.least)))
-    told_flood, rest_flood = (flood, NONE) if form.tells_bad else (NONE, flood)
-    added = NONE if form.in_total else told  # where all events are counted apart, these are among them
-    tells: list[Fraction | None] = [*_rising(NONE, told, BEGUN), *[None] * (ENDED - BEGUN), *[told] * (IDLE - ENDED)]
-    tells += _restarted(told, told_flood)
-    rests: list[Fraction | None] = [
-        *_rising(NONE, rest + added, BEGUN),
-        *_rising((rest + added) * BEGUN + rest, rest, BORN - BEGUN - 1),
-    ]
-    rests += [rests[-1]] * (IDLE - BORN)
-    rests += _restarted(rest + added, flood if not form.in_total else rest_flood)
-    moments = tuple(_moments(slo, form, told, rest, flood))
-    return Story(_notation(tells), _notation(rests), (bad, EACH), moments)
+    told_flood = flood if form.tells_bad else NONE
+    rest_flood = NONE if form.in_total and form.tells_bad else flood
+    tells: list[Fraction | None] = [*[None] * BEGUN, *_rising(NONE, told, TOLD - BEGUN), *[None] * (ENDED - TOLD)]
+    tells += [*[told] * (IDLE - ENDED), *_restarted(told, told_flood)]
+    rests: list[Fraction | None] = [*_rising(NONE, rest, BORN), *[rest * BORN] * (IDLE - BORN)]
+    rests += _restarted(rest, rest_flood)
+    seen = _Seen(form, told, rest)
+    first, second = seen.at(0, NONE, PART), seen.at(0, told * PART)
+    steps = Moment(TOLD, first.errors + second.errors, first.total + second.total)
+    grown = (seen.at(BEGUN, NONE, Fraction(BEGUN)), seen.at(TOLD, told * (TOLD - BEGUN), Fraction(TOLD)))
+    return Story(_notation(tells), _notation(rests), tuple(_moments(seen, slo, flood)), grown, steps)
 
 
-def _moments(slo: Slo, form: Form, told: Fraction, rest: Fraction, flood: Fraction) -> Iterable[Moment]:
-    unit = slo.windows.unit.seconds
-    sample = unit / STEPS_OF_UNIT
-    missed = missed_of(slo)
-    born = told / unit
-    after = rest / sample + (born if form.in_total else NONE)
-    bad, every = (told if form.tells_bad else rest), told + rest
-    if form.tells_bad:
-        yield Moment(ENDED, NONE, rest / sample)
-        yield Moment(BORN, born, after)
-    else:
-        yield Moment(ENDED, rest / sample, rest / sample)
-        yield Moment(BORN, max(after - born, NONE), after)
+class _Seen(NamedTuple):
+    """What is counted where so many of the told events are seen, and so many times the rest of a sample."""
+
+    form: Form
+    told: Fraction
+    rest: Fraction
+
+    def at(self, sample: int, told: Fraction, rests: Fraction = Fraction(1)) -> Moment:
+        """The bad events and all of them."""
+        total = self.rest * rests + (told if self.form.in_total else NONE)
+        return Moment(sample, told if self.form.tells_bad else max(total - told, NONE), total)
+
+
+def _moments(seen: _Seen, slo: Slo, flood: Fraction) -> Iterable[Moment]:
+    yield seen.at(BEGUN, NONE)
+    yield seen.at(TOLD, seen.told)
+    yield seen.at(ENDED, NONE)
+    yield seen.at(BORN, seen.told / STEPS_OF_UNIT)  # once within the unit
+    missed = missed_of(slo) * slo.windows.unit.seconds / STEPS_OF_UNIT
     yield Moment(IDLE, missed, missed)
-    yield Moment(RESTARTED, bad / sample, every / sample)
-    yield Moment(OUTAGE, flood / sample, flood / sample)
+    yield seen.at(RESTARTED, seen.told)
+    yield Moment(OUTAGE, flood, flood)
 
 
 def missed_of(slo: Slo) -> Fraction:
@@ -87,10 +101,17 @@ def _rising(start: Fraction, step: Fraction, more: int) -> list[Fraction]:
     return [start + step * index for index in range(more + 1)]
 
 
-def _restarted(step: Fraction, flood: Fraction) -> list[Fraction]:
-    """From zero again, then the outage."""
-    usual = _rising(NONE, step, RESTARTED - IDLE - 1)
-    return usual + _rising(usual[-1] + flood, flood, OUTAGE - RESTARTED - 1)
+def _restarted(step: Fraction, flood: Fraction) -> list[Fraction | None]:
+    """From zero again, then the outage.
+
+    First slower, then faster: in the whole unit the rate is `step` for every Prometheus, in half of it is another.
+    """
+    values: list[Fraction | None] = []
+    value = NONE
+    for share in (0, 2, 1, 1, 3, 3):
+        value += step * share / 2
+        values.append(value)
+    return values + [value + flood * number_ for number_ in range(1, OUTAGE - RESTARTED + 1)]
 
 
 def _notation(values: list[Fraction | None]) -> str:
@@ -100,7 +121,7 @@ def _notation(values: list[Fraction | None]) -> str:
     while index < len(values):
         value = values[index]
         if value is None:
-            out.append("_" if out and out[-1] in ("_", "stale") else "stale")
+            out.append("stale" if out and out[-1] not in ("_", "stale") else "_")
             index += 1
             continue
         step, more = NONE, 0
