@@ -107,6 +107,7 @@ class Cluster(NamedTuple):
     """A cluster and everything in it that is scraped; `ports` of the exporters on its nodes, by their jobs.
 
     `discovery` is static, file or the kind of `source`, which is None where the targets are the spec's own hosts.
+    `scheduler` is slurm or kubernetes; there the first of `job_labels` that a pod has names its job.
     """
 
     name: str
@@ -119,13 +120,21 @@ class Cluster(NamedTuple):
     origin: Span
     exporters: tuple[Exporter, ...] = ()
     cooling: str = "air"
+    scheduler: str = "slurm"
+    job_labels: tuple[str, ...] = ()
+
+    @property
+    def on_pods(self) -> bool:
+        """Whether pods do its work, rather than jobs that a scheduler puts on its nodes itself."""
+        return self.scheduler == "kubernetes"
 
 
 class Deep(NamedTuple):
-    """Signals that are scraped only on nodes with an active job, every `interval`, from an exporter of their own.
+    """Signals that are scraped only where a job is active, every `interval`, from an exporter of their own.
 
-    `refresh` is how often that exporter reads its boards. `targets` is a folder that Prometheus and the nodes share,
-    `jobs` the folder of dcgm-exporter's job mapping on each node. `signals` by id, with the place that asks for each.
+    `refresh` is how often that exporter reads its boards. `targets` is a folder that Prometheus and the nodes of Slurm
+    share, `jobs` the folder of dcgm-exporter's job mapping on each of these. `signals` by id, with the place that asks
+    for each.
     """
 
     signals: dict[str, Span]
@@ -287,6 +296,11 @@ class Factory(NamedTuple):
     retention: Retention
     refresh: Duration
     deep: Deep | None
+
+    @property
+    def on_pods(self) -> bool:
+        """Whether some cluster's work is done by pods."""
+        return any(cluster.on_pods for cluster in self.clusters.values())
 
     def owner_of(self, layer: str) -> str:
         """The owner of a layer."""

@@ -16,6 +16,8 @@ ENTITY_LABELS = {
     "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "job_id", "pci_bus_id", "device", "modelName"),
     "link": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "model_name"),
 }
+# Those of a pod, on the series of the boards that it works on and on its own.
+POD_LABELS = ("namespace", "pod", "container")
 TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
 
 VIOLATES = "violates"  # names the label of a series whose value the schema does not allow
@@ -23,12 +25,24 @@ QUARANTINED = "quarantined_series"  # the name of a series that is kept apart
 ORIGINAL = "quarantined"  # its label with the name that it came with
 
 
-def labels_of(metric: Metric) -> set[str]:
-    """The labels of a metric's series after ingest."""
+def labels_of(metric: Metric, *, on_pods: bool = False) -> set[str]:
+    """The labels of a metric's series after ingest; `on_pods` where pods do the factory's work."""
     own = {"le"} if metric.type == "histogram" else set()
-    entity = ENTITY_LABELS.get(metric.entity, ()) if metric.exporter in ("dcgm", DEEP_JOB) else ()
+    is_boards = metric.exporter in ("dcgm", DEEP_JOB)
+    entity = ENTITY_LABELS.get(metric.entity, ()) if is_boards else ()
     target = set(TARGET_LABELS) - ({"node"} if metric.exporter in beside_nodes() else set())
-    return {*target, *entity, *metric.labels, *own}
+    pod: tuple[str, ...] = ()
+    if on_pods and is_boards:
+        pod = POD_LABELS if entity else ()
+    elif on_pods and metric.exporter not in exporters():
+        pod = ("namespace", "pod", "job_id")
+    return {*target, *entity, *metric.labels, *own, *pod}
+
+
+@cache
+def exporters() -> frozenset[str]:
+    """The jobs of the catalogue's exporters; all others are applications."""
+    return frozenset(kind.job for kind in exporter_kinds().values())
 
 
 @cache

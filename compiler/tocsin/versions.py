@@ -19,6 +19,8 @@ KNOWN: dict[str, tuple[Version, Version]] = {
 # Feature -> product and first release.
 SINCE: dict[str, tuple[str, Version]] = {
     "webhook.url_file": ("alertmanager", (0, 26)),
+    # --kubernetes-pod-label-allowlist-regex, without which all labels of a pod come (dcgm-exporter, 4.4.1-4.6.0).
+    "dcgm.pod_labels": ("dcgm_exporter", (4, 6)),
     "remote_write.sample_age_limit": ("prometheus", (2, 50)),
     # In the file since 3.8, but up to 3.10 it was kept a million times longer than written there (prometheus#18200).
     "storage.tsdb.retention": ("prometheus", (3, 11)),

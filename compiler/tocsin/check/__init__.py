@@ -12,6 +12,7 @@ from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
+from tocsin.check.scheduler import check_scheduler
 from tocsin.check.servers import check_servers
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 CHECKS = (
     check_discovery,
+    check_scheduler,
     check_deep,
     check_hosts,
     check_cooling,

@@ -6,20 +6,27 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin import hostlist
-from tocsin.catalog import gpu_models
+from tocsin.catalog import DEEP_JOB, gpu_models
 from tocsin.diagnostics import near
 from tocsin.factory import Cluster, Job, NodeGroup
 from tocsin.resolve.discovery import WAYS, source
 from tocsin.resolve.exporters import check_flavours, resolve_exporters, scraped_jobs
+from tocsin.resolve.targets import require
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Tenant
+    from tocsin.factory import Deep, Targets, Tenant
     from tocsin.spec import clusters as written
 
 
-def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -> dict[str, Cluster]:
+# What names the job of a pod of a batch/v1 Job, since Kubernetes 1.27 (Kubernetes, "Well-Known Labels").
+_JOB_LABELS = ("batch.kubernetes.io/job-name",)
+
+
+def resolve_clusters(
+    document: Document, tenants: dict[str, Tenant], targets: Targets, deep: Deep | None, log: Log
+) -> dict[str, Cluster]:
     """The clusters by name."""
     places = document.places
     ranges = _Ranges(document)
@@ -36,17 +43,23 @@ def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -
         groups = (_group(ranges, (*path, "nodes", g), group, log) for g, group in sorted(cluster.nodes.items()))
         jobs = (_job(ranges, (*path, "jobs", j), job, tenants, taken, log) for j, job in sorted(cluster.jobs.items()))
         exporters = resolve_exporters((*path, "exporters"), cluster.exporters, ranges.names, document, log)
+        on_pods = cluster.scheduler == "kubernetes"
+        if on_pods:
+            require("dcgm.pod_labels", targets, "`scheduler: kubernetes`", places, (*path, "scheduler"), log)
+        ports = {one.kind.job: one.port for one in exporters if one.kind.stands == "node"}
         clusters[name] = Cluster(
             name=name,
             region=cluster.region,
             discovery=way,
             source=source(cluster.discovery, way),
-            ports={one.kind.job: one.port for one in exporters if one.kind.stands == "node"},
+            ports={**ports, DEEP_JOB: deep.port} if deep and on_pods else ports,
             groups=tuple(groups),
             jobs=tuple(jobs),
             origin=places.key(*path),
             exporters=exporters,
             cooling=cluster.cooling,
+            scheduler=cluster.scheduler,
+            job_labels=tuple(cluster.job_labels or _JOB_LABELS) if on_pods else (),
         )
     check_flavours(clusters, log)
     if not clusters and not document.is_broken("clusters"):

@@ -58,7 +58,6 @@ PLANNED = frozenset(
     """.split()
 )
 PLANNED_VALUES = {
-    "clusters.*.scheduler": ("kubernetes",),
     "clusters.*.nodes.*.fabric": ("roce",),
     "clusters.*.nodes.*.gpu.sharing": ("mig", "time_slicing"),
 }

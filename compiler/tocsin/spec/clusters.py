@@ -6,7 +6,7 @@ from pydantic import Field
 
 from tocsin.spec.discovery import Discovery
 from tocsin.spec.exporters import Exporters
-from tocsin.spec.scalars import BitRate, Name, Region, Section, Text, Texts
+from tocsin.spec.scalars import BitRate, Name, PodLabel, Region, Section, Text, Texts
 
 
 class Gpu(Section):
@@ -37,10 +37,14 @@ class Job(Section):
 
 
 class Cluster(Section):
-    """One cluster: scraped by its own Prometheus."""
+    """One cluster: scraped by its own Prometheus.
+
+    Under Kubernetes the first of `job_labels` that a pod has names its job; a pod without one is a job of its own.
+    """
 
     region: Region
-    scheduler: Literal["slurm"]
+    scheduler: Literal["slurm", "kubernetes"]
+    job_labels: list[PodLabel] | None = Field(default=None, min_length=1)
     cooling: Literal["air", "liquid"] = "air"
     discovery: Discovery
     exporters: Exporters = Exporters.model_construct()
