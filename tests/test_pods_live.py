@@ -16,9 +16,11 @@ from fleet.fleet import Fleet
 from fleet.kubernetes import ApiServer, Pod, pod
 from fleet.monitoring import asked, is_ready
 from fleet.node import Node
+from fleet.spec import group as name_of
 from fleet.spec import spec
 from fleet.work import Pod as Worker
 from test_discovery_live import EXPORTER, annotated, configured, knows, settled, watching
+from tocsin.capacity.load import RULES
 from tocsin.diagnostics import Log
 from tocsin.pipeline import compile_spec
 from tocsin.write import write
@@ -57,22 +59,23 @@ def compiled(fleet: Fleet, folder: Path, **collection: Any) -> Compiled:
     """The fleet's spec under Kubernetes, compiled and written; the exporters have their counters files."""
     said = json.loads(spec(fleet, {"prometheus": "3.5", "alertmanager": "0.33"}, "127.0.0.1:1", "127.0.0.1:1"))
     said["targets"]["dcgm_exporter"] = "4.8.3"
-    said["clusters"]["east"] |= {"scheduler": "kubernetes", "jobs": {}}
+    for group in said["clusters"]["east"]["nodes"].values():
+        group["fabric_devices"] = ["mlx5_0", "mlx5_1"]
     said["labels"]["job_id"] = {"pattern": "[a-z-]+/[a-z0-9-]+"}
-    said["signals"]["define"], said["slos"] = {}, {}
+    said["signals"] |= {"define": {}, "collect": ["fb_memory"]}
+    said["slos"] = {}
     said["tenants"] = {name: {"namespaces": [name]} for name in ("vision", "assist")}
-    said["collection"] |= collection
+    said["collection"] |= {"other_series": {"node": 2}, **collection}
     path, log = folder / "spec.yaml", Log()
     path.write_text(json.dumps(said), encoding="utf-8")
     result = compile_spec(str(path), log, {})
     assert result is not None, log.sorted()
     write(result.artifacts, folder / "out")
-    (group,) = said["clusters"]["east"]["nodes"]
     for node in fleet.nodes.values():
-        counters = folder / "out/exporters/dcgm" / f"east-{group}"
-        node.collect(counters.with_suffix(".csv").read_text("utf-8"))
+        counters = folder / "out/exporters/dcgm"
+        node.collect((counters / f"east-{name_of(node)}.csv").read_text("utf-8"))
         if "deep" in collection:
-            node.collect_deep(counters.with_name(f"east-{group}-deep.csv").read_text("utf-8"))
+            node.collect_deep((counters / f"east-{name_of(node)}-deep.csv").read_text("utf-8"))
     return result
 
 
@@ -141,6 +144,67 @@ def test_deep_series_follow_the_pods(prometheus: Tool, tmp_path: Path) -> None:
             assert not deep & usual
             nodes[0].pods, nodes[1].pods = {}, {1: (SERVING,)}
             until("the next pod", lambda: boards(address, DEEP) == {(SECOND, "1"): SERVES}, also=program.tail)
+
+
+# --- shared boards ----------------------------------------------------------------------------------------------------
+
+WHOLE, SPLIT, SLICED = "127.0.0.73", "127.0.0.74", "127.0.0.75"
+
+
+def sharing_nodes() -> list[Node]:
+    """Two whole boards, two of three MIG instances each, two on which two pods take turns: a pod for each share."""
+
+    def pods(host: str, count: int) -> dict[int, tuple[Worker, ...]]:
+        names = [[f"pod-{host[-2:]}-{gpu}-{number}" for number in range(count)] for gpu in range(2)]
+        return {gpu: tuple(Worker("vision", name) for name in row) for gpu, row in enumerate(names)}
+
+    return [
+        Node(WHOLE, gpus=2, on_pods=True, pods=pods(WHOLE, 1)),
+        Node(SPLIT, gpus=2, on_pods=True, pods=pods(SPLIT, 3), sharing="mig", shares=3),
+        Node(SLICED, gpus=2, on_pods=True, pods=pods(SLICED, 2), sharing="time_slicing", shares=2),
+    ]
+
+
+def scraped(address: str) -> dict[str, int]:
+    """The series of each job, those that Prometheus adds included, and those that rules made."""
+    expr = "sum by (job) (scrape_samples_post_metric_relabeling + 5)"
+    found = {labels["job"]: int(value) for labels, value in query(address, expr)}
+    recorded = query(address, '{__name__=~"(?:gpu|node|port|job):.+|ALERTS.*"}')
+    return found | {RULES: len(recorded)}
+
+
+def firing(address: str) -> list[tuple[str, str]]:
+    """The alerts about boards that fire, with their nodes."""
+    expr = 'ALERTS{alertstate="firing", alertname=~"Gpu.*|NodeGpus.*|Nvlink.*"}'
+    return sorted((labels["alertname"], labels["node"]) for labels, _ in query(address, expr))
+
+
+def test_shares_are_counted_once_where_boards_are_meant(prometheus: Tool, tmp_path: Path) -> None:
+    """As many series come as are predicted, as many boards are found as there are, and a fault is one alert."""
+    with listening(sharing_nodes()) as fleet:
+        port = fleet.ports["dcgm-deep"]
+        result = compiled(fleet, tmp_path, deep={"only": "active_jobs", "interval": "1s", "port": port})
+        predicted = {row.names[1]: row.size.series for row in result.plan.sizes.jobs}
+        with watched(prometheus, tmp_path) as (address, program):
+            until("what is predicted", lambda: scraped(address) == predicted, also=lambda: f"{predicted} is predicted")
+            present = {labels["node"]: value for labels, value in query(address, "node:gpus_present:count")}
+            assert present == dict.fromkeys((WHOLE, SPLIT, SLICED), 2)
+            instances = {
+                (labels["gpu_i_id"], labels["gpu_i_profile"], labels["job_id"])
+                for labels, _ in query(address, f'{DEEP}{{node="{SPLIT}", gpu="0"}}')
+            }
+            assert instances == {(str(7 + n), "1g.10gb", f"vision/pod-74-0-{n}") for n in range(3)}
+            jobs = {labels["job_id"] for labels, _ in query(address, f'{DEEP}{{node="{SLICED}", gpu="1"}}')}
+            assert jobs == {f"vision/pod-75-1-{n}" for n in range(2)}
+            assert firing(address) == []
+            for host in (WHOLE, SPLIT, SLICED):
+                fleet.ecc(host, 0)
+            told = [("GpuEccUncorrected", host) for host in (WHOLE, SPLIT, SLICED)]
+            until("one alert a board", lambda: firing(address) == told, also=program.tail)
+            fleet.vanish(SPLIT, 1)
+            expr = "node:gpus_expected:count - node:gpus_present:count > 0"
+            lacking = [({"cluster": "east", "node": SPLIT}, 1.0)]
+            until("the lost board", lambda: query(address, expr) == lacking, also=program.tail)
 
 
 # --- pods that are scraped themselves ---------------------------------------------------------------------------------

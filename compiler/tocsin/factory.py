@@ -63,7 +63,8 @@ class Signal(NamedTuple):
 class NodeGroup(NamedTuple):
     """Nodes of one kind. `port_speed` is bytes per second of each fabric port, None where it is not stated.
 
-    `devices` are the adapters that belong to the fabric; none named means all that the exporter shows.
+    `devices` are the adapters that belong to the fabric; none named means all that the exporter shows. A board whose
+    `sharing` is mig has `shares` instances; where it is time_slicing, so many pods take turns on it.
     """
 
     name: str
@@ -74,6 +75,8 @@ class NodeGroup(NamedTuple):
     devices: tuple[str, ...]
     port_speed: Fraction | None
     origin: Span
+    sharing: str = "none"
+    shares: int = 1
 
 
 class Job(NamedTuple):
@@ -301,6 +304,11 @@ class Factory(NamedTuple):
     def on_pods(self) -> bool:
         """Whether some cluster's work is done by pods."""
         return any(cluster.on_pods for cluster in self.clusters.values())
+
+    @property
+    def has_instances(self) -> bool:
+        """Whether some boards are split into MIG instances."""
+        return any(group.sharing == "mig" for cluster in self.clusters.values() for group in cluster.groups)
 
     def owner_of(self, layer: str) -> str:
         """The owner of a layer."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # The labels that every series of an entity of dcgm-exporter has after ingest, beside those of its own metric.
 ENTITY_LABELS = {
     "gpu": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "modelName"),
-    "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "job_id", "pci_bus_id", "device", "modelName"),
+    "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "gpu_i_profile", "job_id", "pci_bus_id", "device", "modelName"),
     "link": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "model_name"),
 }
 # Those of a pod, on the series of the boards that it works on and on its own.

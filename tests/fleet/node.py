@@ -28,8 +28,9 @@ class Node:
     """A host by its address. `jobs` are those that all its boards work for; `sysfs` a folder that shows its ports.
 
     `release` is its dcgm-exporter's, and `pod` what that takes for the host's name where it runs in a container. A host
-    with a `sysfs` leaves node_exporter's page to the real node_exporter. `on_pods` is whether Kubernetes
-    gives its boards away: then there is a second dcgm-exporter, and `pods` are those of each board by its number. A board may be shared (mig or time_slicing) by so many `shares`.
+    with a `sysfs` leaves node_exporter's page to the real node_exporter. `on_pods` is whether Kubernetes gives its
+    boards away: then there is a second dcgm-exporter, and `pods` are those of each board by its number. A board may be
+    shared (mig or time_slicing) by so many `shares`.
     """
 
     host: str

@@ -92,11 +92,15 @@ class XidClass(NamedTuple):
 
 
 class GpuModel(NamedTuple):
-    """A board: `product` as NVIDIA names it, `pcie` bytes per second of its host link in one direction."""
+    """A board: `product` as NVIDIA names it, `pcie` bytes per second of its host link in one direction.
+
+    `mig` is the most MIG instances that it can be split into.
+    """
 
     name: str
     product: str
     pcie: int
+    mig: int = 0
 
 
 def _read(name: str) -> Any:

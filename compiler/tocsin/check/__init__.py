@@ -14,6 +14,7 @@ from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
 from tocsin.check.scheduler import check_scheduler
 from tocsin.check.servers import check_servers
+from tocsin.check.sharing import check_sharing
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 CHECKS = (
     check_discovery,
     check_scheduler,
+    check_sharing,
     check_deep,
     check_hosts,
     check_cooling,

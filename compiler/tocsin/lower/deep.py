@@ -17,7 +17,7 @@ from tocsin.lower.enforcement import enforced
 from tocsin.plan import CounterFile, JobHooks, ScrapeJob
 
 if TYPE_CHECKING:
-    from tocsin.factory import Cluster, Deep, Factory
+    from tocsin.factory import Cluster, Deep, Factory, NodeGroup
     from tocsin.plan import Relabel, Target
 
 
@@ -54,14 +54,14 @@ def deep_counters(factory: Factory) -> tuple[CounterFile, ...]:
             metrics,
             deep.refresh,
             group.origin,
-            (f"--address :{deep.port}", *shared_flags(factory, cluster)),
+            (f"--address :{deep.port}", *shared_flags(factory, cluster, group)),
         )
         for cluster in factory.clusters.values()
         for group in cluster.groups
     )
 
 
-def shared_flags(factory: Factory, cluster: Cluster) -> tuple[str, ...]:
+def shared_flags(factory: Factory, cluster: Cluster, group: NodeGroup) -> tuple[str, ...]:
     """The start flags of both exporters of a node: how jobs are found, and one hostengine that reads the boards.
 
     The profiling counters of a board have one user at a time, so two exporters may not each bring a hostengine along.
@@ -69,7 +69,7 @@ def shared_flags(factory: Factory, cluster: Cluster) -> tuple[str, ...]:
     deep = factory.deep
     hostengine = ("--remote-hostengine-info localhost:5555",) if deep else ()
     if cluster.on_pods:
-        return (*pods.flags(cluster), *hostengine)
+        return (*pods.flags(cluster, group), *hostengine)
     return (f"--hpc-job-mapping-dir {shlex.quote(deep.jobs)}", *hostengine) if deep else ()
 
 

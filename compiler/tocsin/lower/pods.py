@@ -16,7 +16,7 @@ from tocsin.plan import Relabel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Cluster, Factory, Tenant
+    from tocsin.factory import Cluster, Factory, NodeGroup, Tenant
 
 # How dcgm-exporter calls them with --use-old-namespace.
 _OLD = {"pod_name": "pod", "pod_namespace": "namespace", "container_name": "container"}
@@ -54,10 +54,19 @@ def of_targets(cluster: Cluster) -> list[Relabel]:
     ]
 
 
-def flags(cluster: Cluster) -> tuple[str, ...]:
-    """The start flags by which dcgm-exporter names pods, and of their labels no more than those that name a job."""
+def flags(cluster: Cluster, group: NodeGroup) -> tuple[str, ...]:
+    """The start flags by which dcgm-exporter names pods, and of their labels no more than those that name a job.
+
+    Without the last one, of the pods that take turns on a board it names any one, and with every scrape another.
+    """
     wanted = ",".join(f"^{pattern.literal(label)}$" for label in cluster.job_labels)
-    return ("--kubernetes", "--kubernetes-enable-pod-labels", f"--kubernetes-pod-label-allowlist-regex '{wanted}'")
+    shared = ("--kubernetes-virtual-gpus",) if group.sharing == "time_slicing" else ()
+    return (
+        "--kubernetes",
+        "--kubernetes-enable-pod-labels",
+        f"--kubernetes-pod-label-allowlist-regex '{wanted}'",
+        *shared,
+    )
 
 
 def in_namespaces(source: tuple[str, ...], tenants: tuple[Tenant, ...]) -> list[Relabel]:

@@ -63,7 +63,7 @@ def counter_files(factory: Factory) -> tuple[CounterFile, ...]:
             metrics,
             factory.refresh,
             group.origin,
-            shared_flags(factory, cluster),
+            shared_flags(factory, cluster, group),
         )
         for cluster in factory.clusters.values()
         for group in cluster.groups
@@ -84,7 +84,8 @@ def _exporter_job(factory: Factory, cluster: Cluster, exporter: str) -> ScrapeJo
 
 def _of_boards(factory: Factory, cluster: Cluster) -> tuple[Relabel, ...]:
     """The names of the labels of dcgm-exporter's series, and whose pod works on the board."""
-    canonical = _canonical(_RENAMED)
+    has_instances = any(group.sharing == "mig" for group in cluster.groups)
+    canonical = _canonical({**_RENAMED, "GPU_I_PROFILE": "gpu_i_profile"} if has_instances else _RENAMED)
     if cluster.on_pods:
         return (*canonical, *pods.of_boards(factory, cluster))
     if cluster.discovery == "kubernetes":

@@ -11,22 +11,16 @@ from tocsin.diagnostics import near
 from tocsin.factory import Cluster, Job, NodeGroup
 from tocsin.resolve.discovery import WAYS, source
 from tocsin.resolve.exporters import check_flavours, resolve_exporters, scraped_jobs
-from tocsin.resolve.targets import require
+from tocsin.resolve.scheduler import job_labels
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Deep, Targets, Tenant
+    from tocsin.factory import Deep, Tenant
     from tocsin.spec import clusters as written
 
 
-# What names the job of a pod of a batch/v1 Job, since Kubernetes 1.27 (Kubernetes, "Well-Known Labels").
-_JOB_LABELS = ("batch.kubernetes.io/job-name",)
-
-
-def resolve_clusters(
-    document: Document, tenants: dict[str, Tenant], targets: Targets, deep: Deep | None, log: Log
-) -> dict[str, Cluster]:
+def resolve_clusters(document: Document, tenants: dict[str, Tenant], deep: Deep | None, log: Log) -> dict[str, Cluster]:
     """The clusters by name."""
     places = document.places
     ranges = _Ranges(document)
@@ -34,37 +28,39 @@ def resolve_clusters(
     clusters = {}
     for name, cluster in sorted(document.spec.clusters.items()):
         path = ("clusters", name)
-        chosen = [key for key in WAYS if getattr(cluster.discovery, key) is not None]
-        if len(chosen) != 1 and not document.is_broken(*path, "discovery"):
-            what = f"a cluster is discovered in one way, here {'are several' if chosen else 'is none'}"
-            hint = f"write one of {', '.join(f'`{way}`' for way in WAYS[:-1])} and `{WAYS[-1]}`"
-            log.error("CLU104", what, places.key(*path, "discovery"), hint)
-        way = chosen[0] if chosen else "static"
+        way = _way(cluster, path, document, log)
         groups = (_group(ranges, (*path, "nodes", g), group, log) for g, group in sorted(cluster.nodes.items()))
         jobs = (_job(ranges, (*path, "jobs", j), job, tenants, taken, log) for j, job in sorted(cluster.jobs.items()))
         exporters = resolve_exporters((*path, "exporters"), cluster.exporters, ranges.names, document, log)
-        on_pods = cluster.scheduler == "kubernetes"
-        if on_pods:
-            require("dcgm.pod_labels", targets, "`scheduler: kubernetes`", places, (*path, "scheduler"), log)
         ports = {one.kind.job: one.port for one in exporters if one.kind.stands == "node"}
         clusters[name] = Cluster(
             name=name,
             region=cluster.region,
             discovery=way,
             source=source(cluster.discovery, way),
-            ports={**ports, DEEP_JOB: deep.port} if deep and on_pods else ports,
+            ports={**ports, DEEP_JOB: deep.port} if deep and cluster.scheduler == "kubernetes" else ports,
             groups=tuple(groups),
             jobs=tuple(jobs),
             origin=places.key(*path),
             exporters=exporters,
             cooling=cluster.cooling,
             scheduler=cluster.scheduler,
-            job_labels=tuple(cluster.job_labels or _JOB_LABELS) if on_pods else (),
+            job_labels=job_labels(cluster),
         )
     check_flavours(clusters, log)
     if not clusters and not document.is_broken("clusters"):
         log.error("CLU106", "this factory has no clusters", places.key("clusters"), "name at least one")
     return clusters
+
+
+def _way(cluster: written.Cluster, path: Path, document: Document, log: Log) -> str:
+    """The one way of discovery."""
+    chosen = [key for key in WAYS if getattr(cluster.discovery, key) is not None]
+    if len(chosen) != 1 and not document.is_broken(*path, "discovery"):
+        what = f"a cluster is discovered in one way, here {'are several' if chosen else 'is none'}"
+        hint = f"write one of {', '.join(f'`{way}`' for way in WAYS[:-1])} and `{WAYS[-1]}`"
+        log.error("CLU104", what, document.places.key(*path, "discovery"), hint)
+    return chosen[0] if chosen else "static"
 
 
 def _group(ranges: _Ranges, path: Path, group: written.NodeGroup, log: Log) -> NodeGroup:
@@ -90,6 +86,8 @@ def _group(ranges: _Ranges, path: Path, group: written.NodeGroup, log: Log) -> N
         devices=ranges.names((*path, "fabric_devices"), group.fabric_devices, log),
         port_speed=speed,
         origin=document.places.key(*path),
+        sharing=group.gpu.sharing,
+        shares=group.gpu.shares or 1,
     )
 
 

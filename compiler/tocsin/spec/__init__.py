@@ -59,5 +59,4 @@ PLANNED = frozenset(
 )
 PLANNED_VALUES = {
     "clusters.*.nodes.*.fabric": ("roce",),
-    "clusters.*.nodes.*.gpu.sharing": ("mig", "time_slicing"),
 }

@@ -10,11 +10,15 @@ from tocsin.spec.scalars import BitRate, Name, PodLabel, Region, Section, Text, 
 
 
 class Gpu(Section):
-    """The boards of a node. `model` names a row of the GPU catalogue."""
+    """The boards of a node. `model` names a row of the GPU catalogue.
+
+    `shares` says how far each board is shared: into how many MIG instances, or by how many pods in turn.
+    """
 
     model: Text
     count: int = Field(ge=1, le=72)
-    sharing: Literal["none"] = "none"
+    sharing: Literal["none", "mig", "time_slicing"] = "none"
+    shares: int | None = Field(default=None, ge=1, le=64)
 
 
 class NodeGroup(Section):
