@@ -152,16 +152,19 @@ WHOLE, SPLIT, SLICED = "127.0.0.73", "127.0.0.74", "127.0.0.75"
 
 
 def sharing_nodes() -> list[Node]:
-    """Two whole boards, two of three MIG instances each, two on which two pods take turns: a pod for each share."""
+    """Two whole boards, two of three MIG instances each, two on which two pods take turns: a pod for each share.
+
+    Their fabric is RoCE.
+    """
 
     def pods(host: str, count: int) -> dict[int, tuple[Worker, ...]]:
         names = [[f"pod-{host[-2:]}-{gpu}-{number}" for number in range(count)] for gpu in range(2)]
         return {gpu: tuple(Worker("vision", name) for name in row) for gpu, row in enumerate(names)}
 
     return [
-        Node(WHOLE, gpus=2, on_pods=True, pods=pods(WHOLE, 1)),
-        Node(SPLIT, gpus=2, on_pods=True, pods=pods(SPLIT, 3), sharing="mig", shares=3),
-        Node(SLICED, gpus=2, on_pods=True, pods=pods(SLICED, 2), sharing="time_slicing", shares=2),
+        Node(WHOLE, gpus=2, on_pods=True, pods=pods(WHOLE, 1), fabric="roce"),
+        Node(SPLIT, gpus=2, on_pods=True, pods=pods(SPLIT, 3), sharing="mig", shares=3, fabric="roce"),
+        Node(SLICED, gpus=2, on_pods=True, pods=pods(SLICED, 2), sharing="time_slicing", shares=2, fabric="roce"),
     ]
 
 
@@ -201,6 +204,13 @@ def test_shares_are_counted_once_where_boards_are_meant(prometheus: Tool, tmp_pa
                 fleet.ecc(host, 0)
             told = [("GpuEccUncorrected", host) for host in (WHOLE, SPLIT, SLICED)]
             until("one alert a board", lambda: firing(address) == told, also=program.tail)
+            fleet.nodes[WHOLE].ports[1].meters["node_infiniband_local_ack_timeout_errors_total"].add(3)
+            expr = "port:roce_errors_uncorrected:rises15m > 0"
+            risen = {"node": WHOLE, "device": "mlx5_1", "error": "local_ack_timeout_errors"}
+            until(
+                "what RoCE lost",
+                lambda: [risen.items() <= found.items() for found, _ in query(address, expr)] == [True],
+            )
             fleet.vanish(SPLIT, 1)
             expr = "node:gpus_expected:count - node:gpus_present:count > 0"
             lacking = [({"cluster": "east", "node": SPLIT}, 1.0)]

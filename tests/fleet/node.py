@@ -40,6 +40,7 @@ class Node:
     release: tuple[int, ...] = (4, 8, 2)
     pod: str = ""
     adapters: int = 2
+    fabric: str = "infiniband"
     trainer: Trainer | None = None
     service: Service | None = None
     sysfs: Path | None = None
@@ -60,7 +61,7 @@ class Node:
             Board(self.host, index, product, self.jobs, busy=bool(self.jobs or self.pods.get(index)))
             for index in range(self.gpus)
         ]
-        self.ports = [Port(f"mlx5_{index}", 50e9) for index in range(self.adapters)]
+        self.ports = [Port(f"mlx5_{index}", 50e9, self.fabric) for index in range(self.adapters)]
         self.show_ports()
 
     def show_ports(self) -> None:

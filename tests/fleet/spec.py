@@ -110,7 +110,7 @@ def _cluster(fleet: Fleet) -> dict[str, object]:
 
 def _group(members: list[Node]) -> dict[str, object]:
     first = members[0]
-    fabric = {"fabric": "infiniband", "fabric_speed": "400Gb/s"} if first.adapters else {}
+    fabric = {"fabric": first.fabric, "fabric_speed": "400Gb/s"} if first.adapters else {}
     gpu: dict[str, object] = {"model": first.model, "count": first.gpus}
     if first.sharing != "none":
         gpu |= {"sharing": first.sharing, "shares": first.shares}

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import burn, naming
-from tocsin.catalog import DEEP_JOB
+from tocsin.catalog import DEEP_JOB, PORT_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -214,8 +214,10 @@ def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) ->
         if signal in factory.signals:
             counts[factory.signals[signal].owner] += entities[entity] * count
     for owner, metric in (pair for metrics in shown.values() for pair in metrics):
-        if metric.errors:
-            counts[owner] += ports(group) if metric.entity == "port" else 2 * group.gpus
+        if metric.errors and metric.entity != "port":
+            counts[owner] += 2 * group.gpus
+        elif metric.errors and metric.signal == PORT_ERRORS.get(group.fabric):
+            counts[owner] += ports(group)
     return counts
 
 

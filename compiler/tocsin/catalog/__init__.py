@@ -8,6 +8,8 @@ from tocsin.source import Source, compose
 from tocsin.units import Duration
 
 EXPORTERS = ("dcgm", "node")  # those that stand on every node of every cluster, whether the spec names them or not
+# The signal that has the error counters of the ports of each fabric.
+PORT_ERRORS = {"infiniband": "fabric_errors", "roce": "roce_errors"}
 DEEP_JOB = "dcgm-deep"  # a second dcgm-exporter of a node, scraped while the node works
 
 

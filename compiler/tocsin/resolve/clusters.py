@@ -76,7 +76,9 @@ def _group(ranges: _Ranges, path: Path, group: written.NodeGroup, log: Log) -> N
     speed = None if group.fabric_speed is None else group.fabric_speed / 8
     if group.fabric == "none" and (group.fabric_devices or speed) and not document.is_broken(*path, "fabric"):
         what = "a group without a fabric has neither `fabric_devices` nor `fabric_speed`"
-        log.error("CLU107", what, document.places.key(*path), "write `fabric: infiniband`, or remove them")
+        log.error(
+            "CLU107", what, document.places.key(*path), "write `fabric: infiniband` or `fabric: roce`, or remove them"
+        )
     return NodeGroup(
         name=str(path[-1]),
         hosts=ranges.names((*path, "hosts"), group.hosts, log),

@@ -57,6 +57,3 @@ PLANNED = frozenset(
     alerts dashboards mixins
     """.split()
 )
-PLANNED_VALUES = {
-    "clusters.*.nodes.*.fabric": ("roce",),
-}

@@ -26,7 +26,7 @@ class NodeGroup(Section):
 
     hosts: Texts
     gpu: Gpu
-    fabric: Literal["infiniband", "none"] = "none"
+    fabric: Literal["infiniband", "roce", "none"] = "none"
     fabric_devices: Texts = ()
     fabric_speed: BitRate | None = None
 
