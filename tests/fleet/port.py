@@ -54,7 +54,7 @@ class Port:
             meter.run(0)
 
 
-def shown(fabric: str) -> list[Metric]:
+def shown(fabric: str = "infiniband") -> list[Metric]:
     """What the rules read of node_exporter's ports. One of RoCE has what it counts as errors beside all others."""
     signals = {"fabric_errors", "fabric_link", PORT_ERRORS[fabric]}
     return [metric for metric in metrics().values() if metric.exporter == "node" and metric.signal in signals]
