@@ -51,7 +51,9 @@ def job(files: dict[str, str], of: str, name: str) -> dict[str, Any]:
 def relabelled(files: dict[str, str], of: str, name: str) -> list[tuple[Any, ...]]:
     """The steps of a job's series that make its `job_id`."""
     steps = job(files, of, name)["metric_relabel_configs"]
-    return [(step["source_labels"], step.get("replacement", "$1")) for step in steps if step.get("target_label") == "job_id"]
+    return [
+        (step["source_labels"], step.get("replacement", "$1")) for step in steps if step.get("target_label") == "job_id"
+    ]
 
 
 DEEP = {"collection": {"deep": {"only": "active_jobs"}}}
@@ -108,10 +110,22 @@ def test_instances_have_names_of_the_schema(tmp_path: Path, gpu: dict[str, Any],
     assert ('DCGM_FI_DEV_GPU_UTIL{gpu_i_id=""}' in files["rules/silicon.yml"]) == named
 
 
-@pytest.mark.parametrize(("scheduler", "codes"), [("kubernetes", []), ("slurm", ["SLO109"])])
-def test_an_objective_may_be_one_of_each_namespace(tmp_path: Path, scheduler: str, codes: list[str]) -> None:
-    """Where series are those of pods they have the labels of a pod."""
-    jobs = {"chat": {"workload": "inference", "hosts": "new-1", "port": 8000}}
+PODS = {"kubernetes": {"pods": {name: {"app": name} for name in ("dcgm", "node", "chat")}}}
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "discovery", "hosts", "codes"),
+    [
+        ("kubernetes", PODS, {}, []),
+        ("kubernetes", {"static": {}}, {"hosts": "new-1"}, ["SLO109"]),
+        ("slurm", PODS, {}, ["SLO109"]),
+    ],
+)
+def test_an_objective_may_be_one_of_each_namespace(
+    tmp_path: Path, scheduler: str, discovery: dict[str, Any], hosts: dict[str, Any], codes: list[str]
+) -> None:
+    """Where pods are found as such, their series have the labels of a pod."""
+    jobs = {"chat": {"workload": "inference", "port": 8000, **hosts}}
     answers = {"metric": "answers_total", "type": "counter", "unit": "answers", "layer": "application", "job": "chat"}
     good = {
         "owner": "ops",
@@ -122,7 +136,7 @@ def test_an_objective_may_be_one_of_each_namespace(tmp_path: Path, scheduler: st
     }
     _, log = compiled(
         tmp_path,
-        {"new": cluster(scheduler, "new-1", jobs=jobs)},
+        {"new": cluster(scheduler, "new-1", jobs=jobs, discovery=discovery)},
         labels={**MINIMAL["labels"], "namespace": {}, "code": {}},
         signals={"mandatory": ["xid"], "define": {"answers": {**answers, "labels": ["code"]}}},
         slos={"answered": good},

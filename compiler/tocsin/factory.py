@@ -4,7 +4,7 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import NamedTuple
 
-from tocsin.catalog import ExporterKind, GpuModel, Metric
+from tocsin.catalog import DEEP_JOB, ExporterKind, GpuModel, Metric
 from tocsin.discovery import Source
 from tocsin.pattern import matches
 from tocsin.promql import Selector
@@ -304,6 +304,17 @@ class Factory(NamedTuple):
     def on_pods(self) -> bool:
         """Whether some cluster's work is done by pods."""
         return any(cluster.on_pods for cluster in self.clusters.values())
+
+    @property
+    def of_pods(self) -> frozenset[str]:
+        """The jobs whose series name a pod: those of boards that pods work on, and of pods that are found as such."""
+        found = {
+            job.name
+            for cluster in self.clusters.values()
+            if cluster.on_pods and cluster.discovery == "kubernetes"
+            for job in cluster.jobs
+        }
+        return frozenset(found | ({"dcgm", DEEP_JOB} if self.on_pods else set()))
 
     @property
     def has_instances(self) -> bool:

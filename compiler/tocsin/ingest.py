@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tocsin.catalog import DEEP_JOB, exporter_kinds
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from tocsin.catalog import Metric
 
 # The labels that every series of an entity of dcgm-exporter has after ingest, beside those of its own metric.
@@ -25,24 +27,16 @@ QUARANTINED = "quarantined_series"  # the name of a series that is kept apart
 ORIGINAL = "quarantined"  # its label with the name that it came with
 
 
-def labels_of(metric: Metric, *, on_pods: bool = False) -> set[str]:
-    """The labels of a metric's series after ingest; `on_pods` where pods do the factory's work."""
+def labels_of(metric: Metric, of_pods: Collection[str] = ()) -> set[str]:
+    """The labels of a metric's series after ingest; `of_pods` are the jobs whose series name a pod."""
     own = {"le"} if metric.type == "histogram" else set()
     is_boards = metric.exporter in ("dcgm", DEEP_JOB)
     entity = ENTITY_LABELS.get(metric.entity, ()) if is_boards else ()
     target = set(TARGET_LABELS) - ({"node"} if metric.exporter in beside_nodes() else set())
     pod: tuple[str, ...] = ()
-    if on_pods and is_boards:
-        pod = POD_LABELS if entity else ()
-    elif on_pods and metric.exporter not in exporters():
-        pod = ("namespace", "pod", "job_id")
+    if metric.exporter in of_pods:
+        pod = (POD_LABELS if entity else ()) if is_boards else ("namespace", "pod", "job_id")
     return {*target, *entity, *metric.labels, *own, *pod}
-
-
-@cache
-def exporters() -> frozenset[str]:
-    """The jobs of the catalogue's exporters; all others are applications."""
-    return frozenset(kind.job for kind in exporter_kinds().values())
 
 
 @cache
