@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.diagnostics import Related
+from tocsin.examples import value_for
+from tocsin.promql import Matcher
+
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
     from tocsin.factory import Cluster, Factory
 
 _OF_SLURM = ("slurm", "slurm_job")
+_JOB = Matcher(0, 0, "job_id", "=~", ".+/.+", 0, 0)  # a namespace and a name
 
 
 def check_scheduler(factory: Factory, document: Document, log: Log) -> None:
@@ -17,6 +22,7 @@ def check_scheduler(factory: Factory, document: Document, log: Log) -> None:
     for cluster in factory.clusters.values():
         if cluster.on_pods:
             _check_exporters(cluster, log)
+            _check_schema(factory, cluster, document, log)
         else:
             _check_labels(cluster, document, log)
     if factory.clusters and all(cluster.on_pods for cluster in factory.clusters.values()):
@@ -29,6 +35,15 @@ def _check_exporters(cluster: Cluster, log: Log) -> None:
             what = f"`{exporter.kind.id}` tells of Slurm's jobs, the scheduler of '{cluster.name}' is Kubernetes"
             hint = "remove it; `kube_state_metrics`, `kueue` and `volcano` tell of what Kubernetes schedules"
             log.error("CLU110", what, exporter.origin, hint)
+
+
+def _check_schema(factory: Factory, cluster: Cluster, document: Document, log: Log) -> None:
+    """A job of a pod is lawful: what is not loses its `job_id` at ingest."""
+    rule = factory.labels.get("job_id")
+    if rule and not document.is_broken("labels", "job_id") and value_for([_JOB], rule) is None:
+        what = f"no job of '{cluster.name}' is a value of the label `job_id`: it would be a namespace and a name"
+        hint = 'widen it, as in `job_id: {pattern: "[a-z0-9-]+/[a-z0-9.-]+"}`, for vision/train-7 and the like'
+        log.error("LBL109", what, rule.origin, hint, [Related(cluster.origin, "scheduled by Kubernetes")])
 
 
 def _check_labels(cluster: Cluster, document: Document, log: Log) -> None:
