@@ -10,6 +10,7 @@ import yaml
 
 from tocsin import versions
 from tocsin.catalog import (
+    PORT_ERRORS,
     ExporterKind,
     GpuModel,
     Metric,
@@ -96,7 +97,7 @@ def test_a_metric_is_whole(metric: Metric) -> None:
     assert versions.is_known("dcgm_exporter", versions.parse(metric.since or "4.9"))
     assert re.fullmatch(r"(/[a-z-]+)*", metric.page)
     assert metric.errors in ("", "corrected", "uncorrected")
-    assert bool(metric.errors) == (metric.signal == "fabric_errors")
+    assert bool(metric.errors) == (metric.signal in PORT_ERRORS.values())
     assert all(re.fullmatch(r"[a-z_][a-z0-9_]*", label) for label in metric.labels)
     assert len(set(metric.labels)) == len(metric.labels)
 

@@ -37,12 +37,12 @@ Targets = list[tuple[str, Labels, str, str]]  # the address that is scraped, its
 
 pytestmark = pytest.mark.xdist_group("servers")
 
-SPEC = ROOT / "tests" / "cases" / "golden" / "discovered" / "spec.yaml"
+GOLDEN = ROOT / "tests" / "cases" / "golden"
 
 
-def configured(folder: Path, cluster: str, **source: Any) -> Path:
-    """The configuration of one cluster of the golden spec, with some settings of its source changed."""
-    spec = yaml.safe_load(SPEC.read_text("utf-8"))
+def configured(folder: Path, cluster: str, golden: str = "discovered", **source: Any) -> Path:
+    """The configuration of one cluster of a golden spec, with some settings of its source changed."""
+    spec = yaml.safe_load((GOLDEN / golden / "spec.yaml").read_text("utf-8"))
     ((way, settings),) = spec["clusters"][cluster]["discovery"].items()
     settings = {key: value for key, value in {**settings, **source}.items() if value is not None}
     spec["clusters"] = {cluster: {**spec["clusters"][cluster], "discovery": {way: settings}}}

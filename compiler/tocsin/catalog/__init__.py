@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from tocsin.units import Duration
 
 EXPORTERS = ("dcgm", "node")  # those that stand on every node of every cluster, whether the spec names them or not
+# The signal that has the error counters of the ports of each fabric.
+PORT_ERRORS = {"infiniband": "fabric_errors", "roce": "roce_errors"}
 DEEP_JOB = "dcgm-deep"  # a second dcgm-exporter of a node, scraped while the node works
 
 
@@ -92,11 +94,15 @@ class XidClass(NamedTuple):
 
 
 class GpuModel(NamedTuple):
-    """A board: `product` as NVIDIA names it, `pcie` bytes per second of its host link in one direction."""
+    """A board: `product` as NVIDIA names it, `pcie` bytes per second of its host link in one direction.
+
+    `mig` is the most MIG instances that it can be split into.
+    """
 
     name: str
     product: str
     pcie: int
+    mig: int = 0
 
 
 def rows(name: str, text: str) -> list[dict[str, Any]]:
