@@ -21,10 +21,10 @@ build: $(VENV)/ready tools-if-missing ## compile the example specs into out/, ev
 check: $(VENV)/ready tools-if-missing ## fail where out/ is not what the specs say
 	@$(WITH_TOOLS) && for spec in $(SPECS); do $(BIN)/tocsin build --check $$spec || exit $$?; done
 
-test: $(VENV)/ready tools-if-missing ## run every test over every tool version found
+test: $(VENV)/ready tools-if-missing ## run the tests over every tool version found
 	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered
 
-test-long: $(VENV)/ready tools-if-missing ## the slow tests: the long fuzz, the large specs
+test-long: $(VENV)/ready tools-if-missing ## the slow tests: the long fuzz, the large specs, every proof on every promtool
 	$(BIN)/pytest -m slow
 
 lint: $(VENV)/ready ## style and types

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from rule_files import rule_files
 from tocsin.plan import NO_TIME, Alert, RuleFile
 from tocsin.promql import (
     Aggregation,
@@ -49,8 +50,7 @@ class Edit(NamedTuple):
 
 def mutants(plan: Plan) -> Iterator[Mutant]:
     """Every mutant of every rule that an alert depends on, in the order of the rules; of SLOs of every rule."""
-    for form in plan.rules:
-        file = form._replace(groups=filled(form, form.groups), blanks=())
+    for file in rule_files(plan):
         told = _told(file)
         for at, group in enumerate(file.groups):
             for index, rule in enumerate(group.rules):
@@ -58,20 +58,6 @@ def mutants(plan: Plan) -> Iterator[Mutant]:
                     rules = (*group.rules[:index], changed, *group.rules[index + 1 :])
                     groups = (*file.groups[:at], group._replace(rules=rules), *file.groups[at + 1 :])
                     yield Mutant(file._replace(groups=groups), f"{file.name}, {rule.name} ({index}): {story}")
-
-
-def filled(file: RuleFile, part: Any) -> Any:
-    """A part of a file's groups with all its blanks filled."""
-    match part:
-        case str():
-            return file.filled(part)
-        case dict():
-            return {key: filled(file, value) for key, value in part.items()}
-        case tuple() if hasattr(part, "_fields"):
-            return type(part)(*(filled(file, value) for value in part))
-        case tuple():
-            return tuple(filled(file, value) for value in part)
-    return part
 
 
 def _told(file: RuleFile) -> set[str]:

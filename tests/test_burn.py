@@ -65,6 +65,19 @@ def test_the_windows_and_factors_of_a_period(
     assert [row.partition(" for ")[0] for row in rows(table(Duration.of(days=days)))] == expected
 
 
+@pytest.mark.parametrize(
+    ("days", "kept", "expected"),
+    [
+        (90, 7, ["3h/15m 14.4", "18h/1h30m 6", "3d/6h 3", "7d/14h 1.286"]),
+        (365, 7, ["12h/1h 14.6", "3d/6h 6.083", "7d/14h 5.214"]),
+        (30, 2, ["1h/5m 14.4", "6h/30m 6", "1d/2h 3", "2d/4h 1.5"]),
+    ],
+)
+def test_no_window_is_longer_than_what_is_kept(days: int, kept: int, expected: list[str]) -> None:
+    pairs = workbook(Duration.of(days=days), Duration.of(days=kept))
+    assert [row.partition(" for ")[0] for row in rows(pairs)] == expected
+
+
 def test_who_is_told_and_after_how_long() -> None:
     month, weeks = Duration.of(days=30), Duration.of(days=28)
     assert [row.partition(" for ")[2] for row in rows(workbook(month))] == [

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -9,6 +10,7 @@ import yaml
 
 from tocsin import versions
 from tocsin.catalog import (
+    PORT_ERRORS,
     ExporterKind,
     GpuModel,
     Metric,
@@ -19,10 +21,12 @@ from tocsin.catalog import (
     gpu_models,
     metrics,
     metrics_of,
+    rows,
     signal_kinds,
     xid_classes,
 )
 from tocsin.factory import LAYERS
+from tocsin.source import Source, compose
 from tocsin.spec.exporters import Exporter, Exporters
 from tocsin.units import Duration
 
@@ -72,9 +76,12 @@ def label(metric: Metric) -> str:
     return f"{metric.exporter}-{metric.name}"
 
 
-def rows(root: Any, name: str) -> Any:
-    """A data file as PyYAML reads it."""
-    return yaml.safe_load((root / "compiler/tocsin/catalog" / f"{name}.yaml").read_text("utf-8"))
+def listed(root: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a data file as PyYAML reads it, which no key stands twice in."""
+    text = (root / "compiler/tocsin/catalog" / f"{name}.yaml").read_text("utf-8")
+    assert compose(Source(name, text))[1] == []
+    found: list[dict[str, Any]] = yaml.safe_load(text)
+    return found
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=label)
@@ -90,7 +97,7 @@ def test_a_metric_is_whole(metric: Metric) -> None:
     assert versions.is_known("dcgm_exporter", versions.parse(metric.since or "4.9"))
     assert re.fullmatch(r"(/[a-z-]+)*", metric.page)
     assert metric.errors in ("", "corrected", "uncorrected")
-    assert bool(metric.errors) == (metric.signal == "fabric_errors")
+    assert bool(metric.errors) == (metric.signal in PORT_ERRORS.values())
     assert all(re.fullmatch(r"[a-z_][a-z0-9_]*", label) for label in metric.labels)
     assert len(set(metric.labels)) == len(metric.labels)
 
@@ -190,7 +197,7 @@ def test_a_metric_of_node_exporter_has_its_name_and_labels(metric: Metric) -> No
     assert metric.name.endswith("_total") == (metric.type == "counter")
 
 
-def test_no_metric_and_no_field_stands_twice(root: Any) -> None:
+def test_no_metric_and_no_field_stands_twice(root: Path) -> None:
     """Only programs of one purpose share names, and a factory has one of them."""
     for purpose in {exporter for exporter, _ in FILES}:
         others = {
@@ -201,7 +208,7 @@ def test_no_metric_and_no_field_stands_twice(root: Any) -> None:
         }
         for exporter, flavour in FILES:
             if exporter == purpose:
-                names = Counter(row["name"] for row in rows(root, file_of(exporter, flavour))["metrics"])
+                names = Counter(row["name"] for row in listed(root, file_of(exporter, flavour))[1:])
                 assert [name for name, times in names.items() if times > 1] == []
                 assert not others & names.keys()
     fields = Counter(metric.field for metric in FIELDS)
@@ -212,24 +219,46 @@ def file_of(exporter: str, flavour: str) -> str:
     return f"{exporter}_{flavour}" if flavour else exporter
 
 
-def test_every_file_is_read_as_a_usual_yaml_reader_reads_it(root: Any) -> None:
+def test_every_file_is_read_as_a_usual_yaml_reader_reads_it(root: Path) -> None:
     for exporter, flavour in FILES:
-        file = rows(root, file_of(exporter, flavour))
-        assert file["exporter"] == exporter
-        for row, ours in zip(file["metrics"], metrics_of(exporter, flavour), strict=True):
+        head, *series = listed(root, file_of(exporter, flavour))
+        assert head["exporter"] == exporter
+        for row, ours in zip(series, metrics_of(exporter, flavour), strict=True):
             assert ours == Metric(
-                **{"exporter": exporter_kinds()[exporter].job, "source": file["source"], **row, "labels": ours.labels}
+                **{"exporter": exporter_kinds()[exporter].job, "source": head["source"], **row, "labels": ours.labels}
             )
             assert list(ours.labels) == row.get("labels", [])
-    assert {kind.id: kind._asdict() for kind in SIGNALS} == {
-        id_: SignalKind(id_, **row)._asdict() for id_, row in rows(root, "signals").items()
-    }
-    assert {model.name: model.pcie for model in gpu_models().values()} == {
-        name: row["pcie"] for name, row in rows(root, "gpus")["models"].items()
-    }
+    assert [SignalKind(**row) for row in listed(root, "signals")] == SIGNALS
+    assert list(exporter_kinds()) == [row["id"] for row in listed(root, "exporters")]
+    assert list(gpu_models().values()) == [GpuModel(**row) for row in listed(root, "gpus")]
+    assert [(one.name, list(one.codes)) for one in xid_classes()] == [
+        (row["name"], row["codes"]) for row in listed(root, "xid")
+    ]
 
 
-def test_every_data_file_belongs_to_an_exporter(root: Any) -> None:
+@pytest.mark.parametrize("name", ["signals", "exporters", "gpus", "xid"])
+def test_no_id_stands_twice(name: str, root: Path) -> None:
+    ids = Counter(row.get("id") or row["name"] for row in listed(root, name))
+    assert [id_ for id_, times in ids.items() if times > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("- {name: a}", "x.yaml:2: a row is one line of JSON: Expecting property name"),
+        ('- {"name": "a",', "x.yaml:2: a row is one line of JSON: Expecting property name"),
+        ('- {"name": "a"}  # why', "x.yaml:2: a row is one line of JSON: Extra data"),
+        ('  "type": "gauge"}', "x.yaml:2: neither a row, as `- {...}`, nor a comment"),
+        ("metrics:", "x.yaml:2: neither a row, as `- {...}`, nor a comment"),
+    ],
+)
+def test_a_row_that_is_no_line_of_json_is_refused_with_its_place(line: str, told: str) -> None:
+    assert rows("x.yaml", '# a comment\n\n- {"name": "a"}') == [{"name": "a"}]
+    with pytest.raises(ValueError, match=re.escape(told)):
+        rows("x.yaml", f"# a comment\n{line}\n")
+
+
+def test_every_data_file_belongs_to_an_exporter(root: Path) -> None:
     others = {"exporters", "gpus", "signals", "xid"}
     there = {path.stem for path in (root / "compiler/tocsin/catalog").glob("*.yaml")}
     assert there == others | {file_of(exporter, flavour) for exporter, flavour in FILES}

@@ -561,6 +561,11 @@ def test_a_file_name_that_is_not_utf_8(tmp_path: Path) -> None:
 # -- interruptions -----------------------------------------------------------------------------------------------------
 
 
+def interruptible() -> None:
+    """A shell lets what it starts in the background ignore Ctrl-C, the tests as well and whatever they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_while_a_spec_is_read_ends_it_silently() -> None:
     with subprocess.Popen(
         [*TOCSIN, "check", "-"],
@@ -569,6 +574,7 @@ def test_ctrl_c_while_a_spec_is_read_ends_it_silently() -> None:
         stderr=subprocess.PIPE,
         env=environment(),
         cwd=ROOT,
+        preexec_fn=interruptible,  # noqa: PLW1509 - no other thread runs
     ) as process:
         assert process.stdin
         process.stdin.write(b"#" * 1_000_000)  # more than a pipe holds: once it is written, somebody is reading
@@ -599,6 +605,7 @@ def test_ctrl_c_while_the_tools_run_leaves_the_last_output_alone(tmp_path: Path)
         env=environment(PROMTOOL=str(tool), AMTOOL=str(tool)),
         cwd=tmp_path,
         start_new_session=True,
+        preexec_fn=interruptible,  # noqa: PLW1509 - no other thread runs
     ) as process:
         while not begun.exists():
             assert process.poll() is None

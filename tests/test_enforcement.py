@@ -33,7 +33,7 @@ PAIRS = pairs()
 OLDEST_AND_NEWEST = [pytest.param(pair, id=str(pair)) for pair in dict.fromkeys([*PAIRS[:1], *PAIRS[-1:]])]
 NO_SERVERS = pytest.param(None, marks=pytest.mark.skip(reason=f"no Prometheus or no Alertmanager found. {INSTALL}"))
 SOUND, BAD_UUID, NO_UUID, ODD_JOB, FORGER, FLOOD, BOMB, LOST, TRAINER = (f"127.0.0.{n}" for n in range(31, 40))
-MANY = 400_000
+MANY = 200_000
 
 
 def first_board(page: str, change: Callable[[str], str]) -> str:
@@ -137,7 +137,7 @@ def watch_by(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             stack.pop_all().close()  # one pair at a time: the flood is for one
             folder = tmp_path_factory.mktemp("monitoring")
             inbox = stack.enter_context(Inbox())
-            built = build(pair, fleet, inbox, folder / "built", interval="10s", on_violation=on_violation)
+            built = build(pair, fleet, inbox, folder / "built", interval="5s", on_violation=on_violation)
             for node in fleet.nodes.values():
                 node.collect(next((built.output / "exporters" / "dcgm").glob("*.csv")).read_text("utf-8"))
             _lose_node(built.output / "targets" / "east-dcgm.json")

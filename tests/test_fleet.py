@@ -115,3 +115,10 @@ def test_a_line_that_is_no_fault_is_told(fleet: Fleet, line: str, capsys: pytest
     """And nothing else happens."""
     happen(fleet, line)
     assert capsys.readouterr().err.startswith(f"{line}: ")
+
+
+@pytest.mark.xdist_group("one")
+def test_who_shares_servers_shares_a_worker(request: pytest.FixtureRequest) -> None:
+    """By the end of its id pytest-xdist knows the group of a test; releases that do not agree lose it silently."""
+    if request.config.getoption("loadgroup", default=False):
+        assert request.node.nodeid.endswith("@one"), "install the development dependencies again"

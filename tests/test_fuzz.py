@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from tocsin.artifact import Artifact
     from tocsin.source import Source, Span
 
+pytestmark = (
+    pytest.mark.no_cover
+)  # thousands of cases, which measuring makes twice as slow; what they reach is reached elsewhere
+
 SPECS = ROOT / "specs"
 # Fewer hosts than the examples: the same rules come out of them, faster.
 ROOTS = [
@@ -32,7 +36,7 @@ ROOTS = [
     for path in sorted(SPECS.glob("*.yaml"))
 ]
 PARTS = [path.read_text("utf-8") for path in sorted(SPECS.glob("slos/*.yaml"))]
-CASES, LONG, CHUNK = 2500, 200_000, 25_000
+CASES, LONG, CHUNK = 1500, 200_000, 25_000
 
 VALUES = [
     value.replace("⏎", "\n")
@@ -267,7 +271,7 @@ def test_mutations_reach_every_stage() -> None:
     """Otherwise the test above would be easy to pass."""
     codes = set()
     files = 0
-    for number in range(600):
+    for number in range(400):
         log = Log()
         compiled = compile_spec("-", log, {}, case(number).encode("utf-8", "surrogateescape"))
         codes |= {diagnostic.code[:3] for diagnostic in log.sorted()}

@@ -447,7 +447,7 @@ def test_so_many_parts_and_no_more(here: Path) -> None:
     assert told_of_each(here, ["spec.yaml"]) == {"spec.yaml": {"INC101"}}
 
 
-@pytest.mark.parametrize("text", ["# " + "x" * (12 * MIB), "[" + "a," * 400_000 + "]"])
+@pytest.mark.parametrize("text", ["# " + "x" * (12 * MIB), "[" + "a," * 400_000 + "]"], ids=["bytes", "values"])
 def test_the_parts_of_a_spec_have_a_limit_together(text: str, here: Path) -> None:
     (here / "slos").mkdir()
     for number in range(6 if text[0] == "#" else 3):

@@ -106,3 +106,21 @@ def test_all_that_an_exporter_shows(exporter: str, flavour: str, tmp_path: Path,
     if exporter not in EXPORTERS:  # these have a proof each above, and all at once take minutes
         parts = ("rules/collection", "tests/collection", "alertmanager/")
         assert judged([one for one in compiled.artifacts if one.path.startswith(parts)], newest) == []
+
+
+def test_errors_of_roce_are_watched_by_their_own_names(tmp_path: Path, newest: dict[str, Tool]) -> None:
+    """Who insists on the errors of the fabric gets those of the fabric that there is."""
+    path = tmp_path / "spec.yaml"
+    text = CABLED.replace("fabric: infiniband", "fabric: roce").replace(
+        "mandatory: [xid]", "mandatory: [fabric_errors]"
+    )
+    path.write_text(text, "utf-8")
+    log = Log()
+    compiled = compile_spec(str(path), log, {})
+    assert compiled is not None, log.sorted()
+    rules = [rule for file in compiled.plan.rules for group in file.groups for rule in group.rules]
+    severity = {rule.name: rule.labels["severity"] for rule in rules if "severity" in rule.labels}
+    assert severity["RocePacketsLost"] == severity["FabricPortDown"] == "page"
+    assert severity["RoceErrorsCorrected"] == severity["SignalRoceErrorsMissingFromNode"] == "ticket"
+    assert not {"FabricLinkLost", "FabricErrorsCorrected", "SignalFabricErrorsMissingFromNode"} & severity.keys()
+    assert judged(list(compiled.artifacts), newest) == []

@@ -35,6 +35,8 @@ from tocsin.promql import (
 )
 from toolbox import INSTALL, found
 
+pytestmark = pytest.mark.no_cover  # of random expressions, which measuring makes twice as slow
+
 SAME_EVERY_TIME = settings(derandomize=True, deadline=None, database=None)
 
 # Where promql-parser 0.12 refuses what Prometheus 2.42, 2.53 and 3.5 accept, so that the generator must not write it:

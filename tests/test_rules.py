@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from conftest import ROOT
+from rule_files import rule_files
 from series_labels import labels_of, names_of, of_metrics, of_records
 from tocsin import naming
 from tocsin.diagnostics import Log
@@ -47,7 +48,7 @@ def compiled(request: pytest.FixtureRequest) -> Compiled:
 
 
 def places(compiled: Compiled) -> Iterator[Place]:
-    for file in compiled.plan.rules:
+    for file in rule_files(compiled.plan):
         for group in file.groups:
             for rule in group.rules:
                 yield Place(group, rule, f"{group.name}, {rule.name} {rule.labels}")
@@ -58,7 +59,10 @@ def alerts(compiled: Compiled) -> Iterator[tuple[RuleGroup, Alert, str]]:
 
 
 def stored(compiled: Compiled, group: RuleGroup) -> dict[str, frozenset[str]]:
-    """What a group that a long-term store evaluates finds there: all that the servers record."""
+    """What a group finds that others record: a long-term store all of the servers, long windows their own."""
+    if group.name.endswith("-long"):
+        unit = next(place for place, _, _ in places(compiled) if place.name == group.name.removesuffix("-long"))
+        return of_records(unit.rules, of_metrics(compiled.factory.metrics))
     if not group.name.endswith("-period"):
         return {}
     servers = [rule for place, rule, _ in places(compiled) if not place.name.endswith("-period")]
@@ -74,7 +78,7 @@ def test_every_expression_is_portable(compiled: Compiled) -> None:
 def test_every_series_that_is_read_is_collected_or_recorded_before(compiled: Compiled) -> None:
     """A record of another group may be older than the rule that reads it, and one of another file may not be there."""
     raw = {*of_metrics(compiled.factory.metrics), "ALERTS"}
-    for group in (group for file in compiled.plan.rules for group in file.groups):
+    for group in (group for file in rule_files(compiled.plan) for group in file.groups):
         recorded = set(stored(compiled, group))
         for rule in group.rules:
             read = {n for node in walk(parse(rule.expr)) if isinstance(node, Selector) for n in names_of(node)}
@@ -107,22 +111,26 @@ def test_every_label_that_is_told_is_one_that_the_expression_has(compiled: Compi
     """An annotation sees the labels of the expression only; of others it makes an empty word."""
     raw = of_metrics(compiled.factory.metrics) | {"ALERTS": frozenset({"alertname"})}
     for group, alert, name in alerts(compiled):
-        has = labels_of(parse(alert.expr), of_records(group.rules, raw))
+        has = labels_of(parse(alert.expr), of_records(group.rules, raw | stored(compiled, group)))
         said = {label for text in alert.annotations.values() for label in SAID.findall(text)}
         assert said <= has, f"{name} speaks of {said - has}"
 
 
 def test_every_alert_is_proven_to_fire_and_to_be_silent(compiled: Compiled) -> None:
-    for group, alert, name in alerts(compiled):
-        asked = [one for test in group.tests for one in test.expectations if one.alert == alert.name]
-        fires = [any(alert.labels.items() <= firing.labels.items() for firing in one.firing) for one in asked]
-        assert True in fires, f"{name} is never seen to fire"
-        assert False in fires or alert.name == naming.WATCHDOG, f"{name} is never seen to be silent"
+    for file in rule_files(compiled.plan):
+        tests = [test for group in file.groups for test in group.tests]
+        for alert in (rule for group in file.groups for rule in group.rules if isinstance(rule, Alert)):
+            asked = [one for test in tests for one in test.expectations if one.alert == alert.name]
+            fires = [any(alert.labels.items() <= firing.labels.items() for firing in one.firing) for one in asked]
+            calm = [one for test in tests for one in test.readings if f'ALERTS{{alertname="{alert.name}"' in one.expr]
+            assert True in fires, f"{alert.name} {alert.labels} is never seen to fire"
+            silent = False in fires or () in [one.samples for one in calm] or alert.name == naming.WATCHDOG
+            assert silent, f"{alert.name} {alert.labels} is never seen to be silent"
 
 
 def test_every_annotation_that_is_proven_is_a_whole_sentence(compiled: Compiled) -> None:
     """Nothing is left of a template, and no label of it was empty."""
-    for file in compiled.plan.rules:
+    for file in rule_files(compiled.plan):
         told = [
             one for group in file.groups for test in group.tests for each in test.expectations for one in each.firing
         ]
@@ -132,7 +140,7 @@ def test_every_annotation_that_is_proven_is_a_whole_sentence(compiled: Compiled)
 
 
 def test_no_two_groups_and_no_two_alerts_are_called_the_same(compiled: Compiled) -> None:
-    groups = Counter(group.name for file in compiled.plan.rules for group in file.groups)
+    groups = Counter(group.name for file in rule_files(compiled.plan) for group in file.groups)
     assert [name for name, count in groups.items() if count > 1] == []
     named = Counter((rule.name, *sorted(rule.labels.items())) for _, rule, _ in alerts(compiled))
     assert [alert for alert, count in named.items() if count > 1] == []

@@ -283,15 +283,15 @@ def test_what_both_replicas_tell_is_told_once(fleet: Fleet, tmp_path: Path) -> N
         both = stack.enter_context(started(tool, replicas, tmp_path, files | addresses))
         for one in both:
             until("some scrapes", partial(one.query, "min(count_over_time(up[5m])) >= 5"))
-        fleet.xid(HOSTS[0], 1, 79)
+        fleet.ecc(HOSTS[0], 1)
         for one in both:
-            until("the alert", partial(one.query, 'ALERTS{alertname="GpuXidReset", alertstate="firing"}'))
+            until("the alert", partial(one.query, 'ALERTS{alertname="GpuEccUncorrected", alertstate="firing"}'))
             until("its peers", partial(one.query, 'count(up{job="prometheus_peers"} == 1) == 2'))
             assert count(one, 'count({job="prometheus_peers", __name__!~"up|scrape_.*"})') == 0
             before = sent(one)
             until("both alerts to be told again", lambda one=one, before=before: sent(one) >= before + 2)
         alerts = json.loads(get(there, "/api/v2/alerts")[1])
-        assert Counter(alert["labels"]["alertname"] for alert in alerts) == {"Watchdog": 1, "GpuXidReset": 1}
+        assert Counter(alert["labels"]["alertname"] for alert in alerts) == {"Watchdog": 1, "GpuEccUncorrected": 1}
         assert not [alert for alert in alerts if "replica" in alert["labels"]]
 
 

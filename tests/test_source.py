@@ -482,7 +482,7 @@ def block_scalar(draw: st.DrawFn) -> str:
 
 
 @both_loaders
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(
     head=HEADS,
     value=plain() | single_quoted() | double_quoted() | block_scalar(),
@@ -551,7 +551,7 @@ TOKENS = [
 
 
 @both_loaders
-@settings(max_examples=1000)
+@settings(max_examples=600)
 @given(st.lists(st.sampled_from(TOKENS) | st.text(max_size=4), max_size=25).map("".join))
 def test_no_text_is_an_exception(loader: Any, text: str) -> None:
     with scanning_with(loader):

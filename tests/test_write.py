@@ -432,7 +432,7 @@ def test_a_process_that_kills_itself_leaves_whole_files(folder: Path, steps: Ste
     total = steps_of_a_write(folder, steps)
     steps.fails = never
     old, new = files(OLD), files(NEW)
-    for bad, target in zip(range(1, total, 4), copies(folder), strict=False):
+    for bad, target in zip(range(1, total, 7), copies(folder), strict=False):
         assert end_of(writer(target, killed_at=bad)) == -signal.SIGKILL
         left = outputs(target)
         assert all(text in (old.get(path), new.get(path)) for path, text in left.items())
@@ -459,7 +459,7 @@ def test_a_process_that_is_killed_at_any_moment_leaves_whole_files(folder: Path)
 
 def test_builds_at_the_same_time_do_not_disturb_each_other(folder: Path) -> None:
     old, new = files(OLD), files(NEW)
-    processes = [writer(folder, rounds=60) for _ in range(3)]
+    processes = [writer(folder, rounds=24) for _ in range(3)]
     while any(process.poll() is None for process in processes):
         for path in old.keys() & new.keys():
             assert (folder / path).read_text() in (old[path], new[path])

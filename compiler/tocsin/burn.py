@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from tocsin.spec.slos import Alerts, Window
 
-MIN_PERIOD, MAX_PERIOD = Duration.of(days=1), Duration.of(days=366)
+MIN_PERIOD, MAX_PERIOD = Duration.of(days=1), Duration.of(days=365)
 MONTH = Duration.of(days=30)  # the period for which the workbook states its windows
 PYRRA_PERIOD = Duration.of(days=28)
 SLOTH_PERIODS = (Duration.of(days=28), Duration.of(days=30))  # those that Sloth ships windows for
@@ -86,17 +86,20 @@ def rate_to_spend(spent: Fraction, window: Duration, period: Duration) -> Fracti
 
 
 @lru_cache(maxsize=256)
-def workbook(period: Duration) -> tuple[Pair, ...]:
+def workbook(period: Duration, kept: Duration = MAX_PERIOD) -> tuple[Pair, ...]:
     """The workbook's pairs, with windows that follow the period: to 30 days as it prints them, to others as they do.
 
-    A factor is never below 1: a rate that the budget lasts for is no reason to alert. `for` is short, since a window
-    is a duration already, and one that waits on top finds a fault later and forgets it sooner (the workbook, chapter
-    5, on incrementing alert duration).
+    No window is longer than what is `kept`: it is shorter then and spends its share sooner, or is left out where the
+    pair before it is as long. A factor is never below 1: a rate that the budget lasts for is no reason to alert. `for`
+    is short, since a window is a duration already, and one that waits on top finds a fault later and forgets it sooner
+    (the workbook, chapter 5, on incrementing alert duration).
     """
-    pairs = []
+    pairs: list[Pair] = []
     for row in _WORKBOOK:
         ideal = Duration(row.long * period // MONTH)
-        long = _rounded(ideal)
+        long = _rounded(ideal, kept)
+        if pairs and long <= pairs[-1].long:
+            continue
         short = max(Duration(long // SHORT_OF), _LEAST_SHORT)
         # Of a period so short that the window would be, too, it is longer: the rate stays, and spends more.
         factor = max(rate_to_spend(row.share, long if ideal >= _LEAST_LONG else ideal, period), Fraction(1))
@@ -126,13 +129,13 @@ def pyrra(period: Duration) -> tuple[Pair, ...]:
     )
 
 
-TABLES = {"workbook": workbook, "sloth": sloth, "pyrra": pyrra}
+TABLES: dict[str, Callable[[Duration], tuple[Pair, ...]]] = {"workbook": workbook, "sloth": sloth, "pyrra": pyrra}
 
 
-def _rounded(length: Duration) -> Duration:
-    """The nearest length, by ratio, that people have a word for."""
+def _rounded(length: Duration, most: Duration) -> Duration:
+    """The nearest length, by ratio, that people have a word for, up to `most`."""
     minutes = length / _MINUTE
-    known = (*_ROUND, *(days * 1440 for days in _ROUND_DAYS))
+    known = [one for one in (*_ROUND, *(days * 1440 for days in _ROUND_DAYS)) if one * _MINUTE <= most] or _ROUND[:1]
     return Duration.of(minutes=min(known, key=lambda one: max(one / minutes, minutes / one)))
 
 
@@ -176,10 +179,11 @@ def pages(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
     return tuple(pair for pair in pairs if pair.severity == "page")
 
 
-def chosen(alerts: Alerts, period: Duration) -> tuple[Pair, ...]:
-    """The pairs that a spec asks for, by their long windows."""
+def chosen(alerts: Alerts, period: Duration, kept: Duration | None) -> tuple[Pair, ...]:
+    """The pairs that a spec asks for, by their long windows, where that much is `kept` of what they look at."""
     if alerts.windows is None:
-        pairs = TABLES[alerts.table](period)
+        is_ours = alerts.table == "workbook" and kept is not None
+        pairs = workbook(period, min(kept or period, MAX_PERIOD)) if is_ours else TABLES[alerts.table](period)
         return tuple(pair._replace(severity=alerts.severities.get(pair.long, pair.severity)) for pair in pairs)
     return tuple(sorted((_written(window, period) for window in alerts.windows), key=lambda pair: pair.long))
 

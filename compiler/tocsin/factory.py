@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from tocsin.burn import Pair, Windows
-from tocsin.catalog import ExporterKind, GpuModel, Metric
+from tocsin.catalog import DEEP_JOB, ExporterKind, GpuModel, Metric
 from tocsin.discovery import Source
 from tocsin.indicators import Indicator
 from tocsin.pattern import matches
@@ -64,7 +64,8 @@ class Signal(NamedTuple):
 class NodeGroup(NamedTuple):
     """Nodes of one kind. `port_speed` is bytes per second of each fabric port, None where it is not stated.
 
-    `devices` are the adapters that belong to the fabric; none named means all that the exporter shows.
+    `devices` are the adapters that belong to the fabric; none named means all that the exporter shows. A board whose
+    `sharing` is mig has `shares` instances; where it is time_slicing, so many pods take turns on it.
     """
 
     name: str
@@ -75,6 +76,8 @@ class NodeGroup(NamedTuple):
     devices: tuple[str, ...]
     port_speed: Fraction | None
     origin: Span
+    sharing: str = "none"
+    shares: int = 1
 
 
 class Job(NamedTuple):
@@ -108,6 +111,7 @@ class Cluster(NamedTuple):
     """A cluster and everything in it that is scraped; `ports` of the exporters on its nodes, by their jobs.
 
     `discovery` is static, file or the kind of `source`, which is None where the targets are the spec's own hosts.
+    `scheduler` is slurm or kubernetes; there the first of `job_labels` that a pod has names its job.
     """
 
     name: str
@@ -120,13 +124,21 @@ class Cluster(NamedTuple):
     origin: Span
     exporters: tuple[Exporter, ...] = ()
     cooling: str = "air"
+    scheduler: str = "slurm"
+    job_labels: tuple[str, ...] = ()
+
+    @property
+    def on_pods(self) -> bool:
+        """Whether pods do its work, rather than jobs that a scheduler puts on its nodes itself."""
+        return self.scheduler == "kubernetes"
 
 
 class Deep(NamedTuple):
-    """Signals that are scraped only on nodes with an active job, every `interval`, from an exporter of their own.
+    """Signals that are scraped only where a job is active, every `interval`, from an exporter of their own.
 
-    `refresh` is how often that exporter reads its boards. `targets` is a folder that Prometheus and the nodes share,
-    `jobs` the folder of dcgm-exporter's job mapping on each node. `signals` by id, with the place that asks for each.
+    `refresh` is how often that exporter reads its boards. `targets` is a folder that Prometheus and the nodes of Slurm
+    share, `jobs` the folder of dcgm-exporter's job mapping on each of these. `signals` by id, with the place that asks
+    for each.
     """
 
     signals: dict[str, Span]
@@ -292,6 +304,27 @@ class Factory(NamedTuple):
     retention: Retention
     refresh: Duration
     deep: Deep | None
+
+    @property
+    def on_pods(self) -> bool:
+        """Whether some cluster's work is done by pods."""
+        return any(cluster.on_pods for cluster in self.clusters.values())
+
+    @property
+    def of_pods(self) -> frozenset[str]:
+        """The jobs whose series name a pod: those of boards that pods work on, and of pods that are found as such."""
+        found = {
+            job.name
+            for cluster in self.clusters.values()
+            if cluster.on_pods and cluster.discovery == "kubernetes"
+            for job in cluster.jobs
+        }
+        return frozenset(found | ({"dcgm", DEEP_JOB} if self.on_pods else set()))
+
+    @property
+    def has_instances(self) -> bool:
+        """Whether some boards are split into MIG instances."""
+        return any(group.sharing == "mig" for cluster in self.clusters.values() for group in cluster.groups)
 
     def owner_of(self, layer: str) -> str:
         """The owner of a layer."""

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 from tocsin.catalog import DEEP_JOB, exporter_kinds
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from tocsin.catalog import Metric
 
 # The labels that every series of an entity of dcgm-exporter has after ingest, beside those of its own metric.
 ENTITY_LABELS = {
     "gpu": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "modelName"),
-    "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "job_id", "pci_bus_id", "device", "modelName"),
+    "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "gpu_i_profile", "job_id", "pci_bus_id", "device", "modelName"),
     "link": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "model_name"),
 }
+# Those of a pod, on the series of the boards that it works on and on its own.
+POD_LABELS = ("namespace", "pod", "container")
 TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
 
 VIOLATES = "violates"  # names the label of a series whose value the schema does not allow
@@ -23,12 +27,16 @@ QUARANTINED = "quarantined_series"  # the name of a series that is kept apart
 ORIGINAL = "quarantined"  # its label with the name that it came with
 
 
-def labels_of(metric: Metric) -> set[str]:
-    """The labels of a metric's series after ingest."""
+def labels_of(metric: Metric, of_pods: Collection[str] = ()) -> set[str]:
+    """The labels of a metric's series after ingest; `of_pods` are the jobs whose series name a pod."""
     own = {"le"} if metric.type == "histogram" else set()
-    entity = ENTITY_LABELS.get(metric.entity, ()) if metric.exporter in ("dcgm", DEEP_JOB) else ()
+    is_boards = metric.exporter in ("dcgm", DEEP_JOB)
+    entity = ENTITY_LABELS.get(metric.entity, ()) if is_boards else ()
     target = set(TARGET_LABELS) - ({"node"} if metric.exporter in beside_nodes() else set())
-    return {*target, *entity, *metric.labels, *own}
+    pod: tuple[str, ...] = ()
+    if metric.exporter in of_pods:
+        pod = (POD_LABELS if entity else ()) if is_boards else ("namespace", "pod", "job_id")
+    return {*target, *entity, *metric.labels, *own, *pod}
 
 
 @cache

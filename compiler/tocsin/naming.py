@@ -30,6 +30,9 @@ PORT_CORRECTED = "port:fabric_errors_corrected:rises15m"
 TARGETS_UP = "job:up:sum"
 PORT_UNCORRECTED = "port:fabric_errors_uncorrected:rises15m"
 
+ROCE_CORRECTED = "port:roce_errors_corrected:rises15m"
+ROCE_UNCORRECTED = "port:roce_errors_uncorrected:rises15m"
+
 LABEL_VIOLATIONS = "node:label_violations:count"
 
 SLO_OBJECTIVE = "slo:objective:ratio"

@@ -19,6 +19,12 @@ KNOWN: dict[str, tuple[Version, Version]] = {
 # Feature -> product and first release.
 SINCE: dict[str, tuple[str, Version]] = {
     "webhook.url_file": ("alertmanager", (0, 26)),
+    # --kubernetes-pod-label-allowlist-regex, without which all labels of a pod come (dcgm-exporter, 4.4.1-4.6.0).
+    "dcgm.pod_labels": ("dcgm_exporter", (4, 6)),
+    # Until then no labels of the pods that share a board (dcgm-exporter, 4.6.0-4.8.3, #660).
+    "dcgm.labels_of_shares": ("dcgm_exporter", (4, 8, 3)),
+    # The job mapping has a file for each MIG instance (dcgm-exporter, 4.5.3-4.8.2, #602).
+    "dcgm.jobs_of_instances": ("dcgm_exporter", (4, 8, 2)),
     "remote_write.sample_age_limit": ("prometheus", (2, 50)),
     # In the file since 3.8, but up to 3.10 it was kept a million times longer than written there (prometheus#18200).
     "storage.tsdb.retention": ("prometheus", (3, 11)),

@@ -49,13 +49,13 @@ _GROWTH = {"bytes": (2e9, 0), "millijoules": (655e3, 71e3), "joules": (655, 71)}
 class Board:
     """One GPU of a host. `jobs` are those that it works for; each is a copy of all its series."""
 
-    def __init__(self, host: str, index: int, product: str, jobs: tuple[str, ...]) -> None:
+    def __init__(self, host: str, index: int, product: str, jobs: tuple[str, ...], *, busy: bool) -> None:
         self.index = index
         self.uuid = f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{index}.{host}')}"
         self.product = product
         self.jobs = jobs
         self.present = True
-        self._meters = {metric.name: _meter(metric, idle=not jobs) for metric in every_metric()}
+        self._meters = {metric.name: _meter(metric, idle=not busy) for metric in every_metric()}
 
     def read(self, name: str) -> float:
         """The value of a field now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fleet import port
+from fleet import port, work
 from fleet.board import XID, XID_MESSAGES, Board
 from fleet.counters import every_metric, listed
 from fleet.exposition import Family, page
@@ -14,12 +14,12 @@ from fleet.port import Port
 from tocsin.catalog import Metric, gpu_models
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from fleet.workload import Service, Trainer
 
-EXPORTERS = ("dcgm", "node", "trainer", "serving")
+EXPORTERS = ("dcgm", "node", "dcgm-deep", "trainer", "serving")
 _LOWER_CASE_SINCE = (4, 8, 3)  # the release of dcgm-exporter that renamed Hostname to hostname
 
 
@@ -28,7 +28,9 @@ class Node:
     """A host by its address. `jobs` are those that all its boards work for; `sysfs` a folder that shows its ports.
 
     `release` is its dcgm-exporter's, and `pod` what that takes for the host's name where it runs in a container. A host
-    with a `sysfs` leaves node_exporter's page to the real node_exporter.
+    with a `sysfs` leaves node_exporter's page to the real node_exporter. `on_pods` is whether Kubernetes gives its
+    boards away: then there is a second dcgm-exporter, and `pods` are those of each board by its number. A board may be
+    shared (mig or time_slicing) by so many `shares`.
     """
 
     host: str
@@ -38,19 +40,28 @@ class Node:
     release: tuple[int, ...] = (4, 8, 2)
     pod: str = ""
     adapters: int = 2
+    fabric: str = "infiniband"
     trainer: Trainer | None = None
     service: Service | None = None
     sysfs: Path | None = None
+    on_pods: bool = False
+    pods: dict[int, tuple[work.Pod, ...]] = field(default_factory=dict)
+    sharing: str = "none"
+    shares: int = 1
     boards: list[Board] = field(init=False)
     ports: list[Port] = field(init=False)
     _metrics: tuple[Metric, ...] = field(default_factory=every_metric)
+    _deep: tuple[Metric, ...] = ()
     _busy: Meter = field(default_factory=lambda: Meter(rate=0.7))
 
     def __post_init__(self) -> None:
         """Everything is sound."""
         product = gpu_models()[self.model].product
-        self.boards = [Board(self.host, index, product, self.jobs) for index in range(self.gpus)]
-        self.ports = [Port(f"mlx5_{index}", 50e9) for index in range(self.adapters)]
+        self.boards = [
+            Board(self.host, index, product, self.jobs, busy=bool(self.jobs or self.pods.get(index)))
+            for index in range(self.gpus)
+        ]
+        self.ports = [Port(f"mlx5_{index}", 50e9, self.fabric) for index in range(self.adapters)]
         self.show_ports()
 
     def show_ports(self) -> None:
@@ -62,15 +73,25 @@ class Node:
         """Restart dcgm-exporter with a counters file; ValueError where it would not start."""
         self._metrics = listed(counters)
 
+    def collect_deep(self, counters: str) -> None:
+        """Restart the second dcgm-exporter with a counters file."""
+        self._deep = listed(counters)
+
     def exporters(self) -> list[str]:
         """Those that answer on this host."""
-        there = {"dcgm": True, "node": True, "trainer": self.trainer, "serving": self.service}
+        there = {
+            "dcgm": True,
+            "node": True,
+            "dcgm-deep": self.on_pods,
+            "trainer": self.trainer,
+            "serving": self.service,
+        }
         return [name for name in EXPORTERS if there[name]]
 
     def page(self, exporter: str) -> str:
         """What an exporter says now."""
-        if exporter == "dcgm":
-            return page(self._dcgm())
+        if exporter in ("dcgm", "dcgm-deep"):
+            return page(self._dcgm(self._metrics if exporter == "dcgm" else self._deep))
         if exporter == "node":
             load = Family("node_load1", "gauge", "1m load average.", [({}, 12.5)])
             busy = Family(
@@ -83,20 +104,27 @@ class Node:
         workload = self.trainer if exporter == "trainer" else self.service
         return page(workload.families() if workload else [])
 
-    def _dcgm(self) -> Iterator[Family]:
+    def _dcgm(self, metrics: Iterable[Metric]) -> Iterator[Family]:
         present = [board for board in self.boards if board.present]
         if not present:
             return
-        for metric in self._metrics:
+        for metric in metrics:
             copies = [
-                (self._labels(board, metric, job), board.read(metric.name))
+                (self._labels(board, metric, worker), board.read(metric.name))
                 for board in present
-                for job in board.jobs or ("",)
+                for worker in self._copies(board, metric.name)
             ]
             yield Family(metric.name, metric.type, metric.help, copies)
 
-    def _labels(self, board: Board, metric: Metric, job: str) -> dict[str, str]:
-        """As the exporter orders them; a label of a job only where its mapping names one."""
+    def _copies(self, board: Board, metric: str) -> list[work.Labels]:
+        workers = [{"hpc_job": job} for job in board.jobs]
+        workers += [pod.named() for pod in self.pods.get(board.index, ())]
+        if self.sharing == "mig":
+            return work.of_instances(workers, self.shares)
+        return work.of_slices(workers, metric) if self.sharing == "time_slicing" else work.whole(workers)
+
+    def _labels(self, board: Board, metric: Metric, worker: work.Labels) -> dict[str, str]:
+        """As the exporter orders them; labels of a job or a pod only where its mapping names one."""
         labels = {
             "gpu": str(board.index),
             "UUID": board.uuid,
@@ -109,4 +137,4 @@ class Node:
         if metric.name == XID:
             code = int(board.read(XID))
             labels |= {"err_code": str(code), "err_msg": XID_MESSAGES.get(code, "Unknown Error")}
-        return labels | ({"hpc_job": job} if job else {})
+        return labels | worker

@@ -1,4 +1,4 @@
-"""An InfiniBand port, as node_exporter shows it and as Linux does: a folder of files below /sys/class/infiniband."""
+"""A port of a fabric, as node_exporter shows it and as Linux does: a folder of files below /sys/class/infiniband."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fleet.exposition import Family
 from fleet.meter import Meter
-from tocsin.catalog import metrics
+from tocsin.catalog import PORT_ERRORS, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,9 +38,10 @@ FILES = {
 class Port:
     """The one port of an adapter, `speed` in bytes per second, with a meter for each of the catalogue's metrics."""
 
-    def __init__(self, device: str, speed: float) -> None:
+    def __init__(self, device: str, speed: float, fabric: str = "infiniband") -> None:
         self.device = device
-        self.meters = {metric.name: Meter(rate=1e9 if metric.unit == "bytes" else 0) for metric in shown()}
+        self.fabric = fabric
+        self.meters = {metric.name: Meter(rate=1e9 if metric.unit == "bytes" else 0) for metric in shown(fabric)}
         for name, value in ((STATE, 4), (PHYSICAL, 5), (SPEED, speed)):
             self.meters[name].put(value)
 
@@ -53,13 +54,10 @@ class Port:
             meter.run(0)
 
 
-def shown() -> list[Metric]:
-    """What the rules read of node_exporter's ports."""
-    return [
-        metric
-        for metric in metrics().values()
-        if metric.exporter == "node" and metric.signal in ("fabric_errors", "fabric_link")
-    ]
+def shown(fabric: str = "infiniband") -> list[Metric]:
+    """What the rules read of node_exporter's ports. One of RoCE has what it counts as errors beside all others."""
+    signals = {"fabric_errors", "fabric_link", PORT_ERRORS[fabric]}
+    return [metric for metric in metrics().values() if metric.exporter == "node" and metric.signal in signals]
 
 
 def families(ports: Sequence[Port]) -> list[Family]:
@@ -73,7 +71,7 @@ def families(ports: Sequence[Port]) -> list[Family]:
             metric.help,
             [({"device": port.device, "port": "1"}, int(port.meters[metric.name].read())) for port in ports],
         )
-        for metric in shown()
+        for metric in shown(ports[0].fabric)
     ]
 
 

@@ -71,8 +71,9 @@ def spec(
 
 
 def group(node: Node) -> str:
-    """The name of the node group that a host belongs to: its model, its count of boards, whether it has a fabric."""
-    return f"{node.model}x{node.gpus}" + ("" if node.adapters else "-alone")
+    """The name of the node group that a host belongs to: its model, its boards, how they are shared, and a fabric."""
+    shared = "" if node.sharing == "none" else f"-{node.sharing.replace('_', '-')}-{node.shares}"
+    return f"{node.model}x{node.gpus}{shared}" + ("" if node.adapters else "-alone")
 
 
 def _owner(owner: str, webhooks: str) -> dict[str, object]:
@@ -99,7 +100,7 @@ def _cluster(fleet: Fleet) -> dict[str, object]:
         }
     return {
         "region": "loopback",
-        "scheduler": "slurm",
+        "scheduler": "kubernetes" if any(node.on_pods for node in nodes) else "slurm",
         "discovery": {"file": {}},
         "exporters": {name: {"port": fleet.ports[name]} for name in ("dcgm", "node")},
         "nodes": {name: _group(members) for name, members in groups.items()},
@@ -109,8 +110,10 @@ def _cluster(fleet: Fleet) -> dict[str, object]:
 
 def _group(members: list[Node]) -> dict[str, object]:
     first = members[0]
-    fabric = {"fabric": "infiniband", "fabric_speed": "400Gb/s"} if first.adapters else {}
-    gpu = {"model": first.model, "count": first.gpus}
+    fabric = {"fabric": first.fabric, "fabric_speed": "400Gb/s"} if first.adapters else {}
+    gpu: dict[str, object] = {"model": first.model, "count": first.gpus}
+    if first.sharing != "none":
+        gpu |= {"sharing": first.sharing, "shares": first.shares}
     return {"hosts": [node.host for node in members], "gpu": gpu, **fabric}
 
 

@@ -1,7 +1,7 @@
 """How many series and samples a cluster makes.
 
-Everything is counted for a sound fleet at work: each board has one job, no fault has a series. Two replicas of a server
-are counted once.
+Everything is counted for a sound fleet at work: each board, or share of one, has one job, no fault has a series. Two
+replicas of a server are counted once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
-from tocsin.catalog import DEEP_JOB
+from tocsin.catalog import DEEP_JOB, PORT_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -41,17 +41,20 @@ RULES = "recording rules"  # stands for a job's name, which has no spaces, where
 RECORDED = {
     naming.GPUS_EXPECTED: ("gpu_temp", "node", 1),
     naming.GPUS_PRESENT: ("gpu_temp", "node", 1),
-    naming.GPU_JOB: ("xid", "gpu", 1),
+    naming.GPU_JOB: ("xid", "share", 1),
     naming.XID_EDGE: ("xid", "gpu", 0),
     naming.XID_FIRST: ("xid", "gpu", 0),
     naming.XID_NEW: ("xid", "gpu", 0),
-    naming.GPU_UTIL: ("throttle_reasons", "gpu", 1),
+    naming.GPU_UTIL: ("throttle_reasons", "whole gpu", 1),  # one that is not split into instances
     naming.THROTTLED: ("throttle_reasons", "gpu", 5),  # one a reason
     naming.MEMORY_FAULT: ("ecc_uncorrected", "gpu", 0),
     naming.PCIE_SHARE: ("pcie_throughput", "gpu", 2),  # one a direction
     naming.HBM_ACTIVE: ("hbm_activity", "gpu", 1),
     naming.LABEL_VIOLATIONS: ("gpu_temp", "node", 0),
 }
+# What dcgm-exporter tells of a board and, beside that, of each pod that takes turns on it (dcgm-exporter,
+# transformation/process_metrics.go).
+OF_PROCESSES = ("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED")
 _PART = re.compile("_(?:bucket|count|sum)$")  # of a histogram
 _PLACED = frozenset(("cluster", "node", "job_id", "tenant"))  # one value of each at one target
 
@@ -178,8 +181,15 @@ def ports(group: NodeGroup) -> int:
 
 
 def _at_node(metric: Metric, group: NodeGroup) -> int:
-    entities = {"gpu": group.gpus, "gpu_instance": group.gpus, "port": ports(group)}
+    boards = group.gpus * (_copies(metric, group) if metric.exporter in ("dcgm", DEEP_JOB) else 1)
+    entities = {"gpu": boards, "gpu_instance": boards, "port": ports(group)}
     return entities.get(metric.entity, 1) * (HISTOGRAM_SERIES if metric.type == "histogram" else 1)
+
+
+def _copies(metric: Metric, group: NodeGroup) -> int:
+    """Series of a board: one for each MIG instance, or for each pod that has a share, some with the board's own too."""
+    is_both = group.sharing == "time_slicing" and metric.name in OF_PROCESSES
+    return group.shares + (1 if is_both else 0)
 
 
 def _at_target(factory: Factory, metric: Metric) -> int:
@@ -199,13 +209,16 @@ def _values(factory: Factory, labels: Iterable[str]) -> int:
 def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) -> Counter[str]:
     """The recorded series of a node by owner. Each count of an NVLink is recorded twice, of a port once."""
     counts: Counter[str] = Counter()
-    entities = {"node": 1, "gpu": group.gpus}
+    whole = 0 if group.sharing == "mig" else group.gpus
+    entities = {"node": 1, "gpu": group.gpus, "whole gpu": whole, "share": group.gpus * group.shares}
     for signal, entity, count in RECORDED.values():
         if signal in factory.signals:
             counts[factory.signals[signal].owner] += entities[entity] * count
     for owner, metric in (pair for metrics in shown.values() for pair in metrics):
-        if metric.errors:
-            counts[owner] += ports(group) if metric.entity == "port" else 2 * group.gpus
+        if metric.errors and metric.entity != "port":
+            counts[owner] += 2 * group.gpus
+        elif metric.errors and metric.signal == PORT_ERRORS.get(group.fabric):
+            counts[owner] += ports(group)
     return counts
 
 

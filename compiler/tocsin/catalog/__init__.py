@@ -1,13 +1,15 @@
 """Knowledge of the field as data: signals and metrics of the exporters, XID classes, GPU models."""
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tocsin.source import Source, compose
 from tocsin.units import Duration
 
 EXPORTERS = ("dcgm", "node")  # those that stand on every node of every cluster, whether the spec names them or not
+# The signal that has the error counters of the ports of each fabric.
+PORT_ERRORS = {"infiniband": "fabric_errors", "roce": "roce_errors"}
 DEEP_JOB = "dcgm-deep"  # a second dcgm-exporter of a node, scraped while the node works
 
 
@@ -92,40 +94,57 @@ class XidClass(NamedTuple):
 
 
 class GpuModel(NamedTuple):
-    """A board: `product` as NVIDIA names it, `pcie` bytes per second of its host link in one direction."""
+    """A board: `product` as NVIDIA names it, `pcie` bytes per second of its host link in one direction.
+
+    `mig` is the most MIG instances that it can be split into.
+    """
 
     name: str
     product: str
     pcie: int
+    mig: int = 0
 
 
-def _read(name: str) -> Any:
-    source = Source(f"catalog/{name}", Path(__file__).with_name(name).read_text("utf-8"))
-    root, errors = compose(source)
-    if root is None or errors:
-        raise ValueError(f"{name}: {errors}")
-    return root.data()
+def rows(name: str, text: str) -> list[dict[str, Any]]:
+    """The rows of a data file: a YAML list whose every item is one line of JSON.
+
+    So it is as quick to read as JSON, which every run of the compiler waits for, and may have comments.
+    """
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("- {"):
+            try:
+                found.append(json.loads(line[2:]))
+            except ValueError as error:
+                raise ValueError(f"{name}:{number}: a row is one line of JSON: {error}") from error
+        elif line and not line.startswith("#"):
+            raise ValueError(f"{name}:{number}: neither a row, as `- {{...}}`, nor a comment")
+    return found
+
+
+def _read(name: str) -> list[dict[str, Any]]:
+    return rows(name, Path(__file__).with_name(name).read_text("utf-8"))
 
 
 @cache
 def signal_kinds() -> dict[str, SignalKind]:
     """The catalogue's signals by id."""
-    return {id_: SignalKind(id_, **row) for id_, row in _read("signals.yaml").items()}
+    return {row["id"]: SignalKind(**row) for row in _read("signals.yaml")}
 
 
 @cache
 def exporter_kinds() -> dict[str, ExporterKind]:
     """The exporters by id."""
-    return {id_: _exporter(id_, row) for id_, row in _read("exporters.yaml").items()}
+    return {row["id"]: _exporter(row) for row in _read("exporters.yaml")}
 
 
-def _exporter(id_: str, row: dict[str, Any]) -> ExporterKind:
+def _exporter(row: dict[str, Any]) -> ExporterKind:
     times: dict[str, Any] = {key: Duration.parse(row[key]) for key in ("least", "timeout") if key in row}
     lists: dict[str, Any] = {
         "renames": tuple(row.get("renames", {}).items()),
         "flavours": tuple(row.get("flavours", ())),
     }
-    return ExporterKind(id_, **{**row, **times, **lists})
+    return ExporterKind(**{**row, **times, **lists})
 
 
 def metrics_of(exporter: str, flavour: str = "") -> tuple[Metric, ...]:
@@ -138,10 +157,10 @@ def _metrics_of(exporter: str, flavour: str) -> tuple[Metric, ...]:
     kind = exporter_kinds()[exporter]
     if kind.mapped:
         return ()
-    file = _read(f"{exporter}_{flavour}.yaml" if flavour else f"{exporter}.yaml")
+    head, *series = _read(f"{exporter}_{flavour}.yaml" if flavour else f"{exporter}.yaml")
     return tuple(
-        Metric(exporter=kind.job, labels=tuple(row.pop("labels", ())), **{"source": file["source"], **row})
-        for row in file["metrics"]
+        Metric(exporter=kind.job, labels=tuple(row.pop("labels", ())), **{"source": head["source"], **row})
+        for row in series
     )
 
 
@@ -174,11 +193,10 @@ def profiling_signals() -> tuple[str, ...]:
 @cache
 def xid_classes() -> tuple[XidClass, ...]:
     """The classes of XIDs; no code is in two."""
-    rows = _read("xid.yaml")["classes"]
-    return tuple(XidClass(name, **{**row, "codes": tuple(row["codes"])}) for name, row in rows.items())
+    return tuple(XidClass(**{**row, "codes": tuple(row["codes"])}) for row in _read("xid.yaml"))
 
 
 @cache
 def gpu_models() -> dict[str, GpuModel]:
     """The GPU models by name."""
-    return {name: GpuModel(name, **row) for name, row in _read("gpus.yaml")["models"].items()}
+    return {row["name"]: GpuModel(**row) for row in _read("gpus.yaml")}

@@ -12,7 +12,9 @@ from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
+from tocsin.check.scheduler import check_scheduler
 from tocsin.check.servers import check_servers
+from tocsin.check.sharing import check_sharing
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 CHECKS = (
     check_discovery,
+    check_scheduler,
+    check_sharing,
     check_deep,
     check_hosts,
     check_cooling,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tocsin.spec import slos as written
 
 
-def check_alerts(slo: written.Slo, path: Path, document: Document, log: Log) -> None:
+def check_alerts(factory: Factory, slo: written.Slo, path: Path, document: Document, log: Log) -> None:
     """What an SLO's `alerts` say fits together; a table for other periods is told as well."""
     alerts, places = slo.alerts, document.places
     where = (*path, "alerts")
@@ -29,8 +29,7 @@ def check_alerts(slo: written.Slo, path: Path, document: Document, log: Log) -> 
         for index, window in enumerate(alerts.windows):
             _check_window(window, (*where, "windows", index), document, log)
         return
-    table = burn.TABLES[alerts.table](slo.period)
-    longs = [pair.long for pair in table]
+    longs = [pair.long for pair in pairs_of(factory, slo)]
     for long in alerts.severities:
         if long not in longs:
             what = f"the table `{alerts.table}` has no long window of {long} for a period of {slo.period}"
@@ -53,9 +52,14 @@ def _check_window(window: written.Window, path: Path, document: Document, log: L
         log.error("SLO113", what, places.value(*path, "short"), hint)
 
 
-def check_factors(slo: written.Slo, path: Path, document: Document, log: Log) -> bool:
+def pairs_of(factory: Factory, slo: written.Slo) -> tuple[burn.Pair, ...]:
+    """The burn-rate alerts of an SLO as written."""
+    return burn.chosen(slo.alerts, slo.period, factory.retention.hot.keep)
+
+
+def check_factors(factory: Factory, slo: written.Slo, path: Path, document: Document, log: Log) -> bool:
     """Whether every alert can fire and none fires while the budget lasts; what is wrong is told."""
-    pairs, budget = burn.chosen(slo.alerts, slo.period), 1 - slo.objective
+    pairs, budget = pairs_of(factory, slo), 1 - slo.objective
     fine = True
     for pair in pairs:
         if pair.factor < 1 and slo.alerts.windows is not None:

@@ -41,7 +41,8 @@ def _check_cluster(deep: Deep, cluster: Cluster, document: Document, log: Log) -
             log.error("CLU105", f"a job cannot be called '{DEEP_JOB}'", job.origin, hint)
     nodes = {host for group in cluster.groups for host in group.hosts}
     jobs = [(f"the job '{job.name}'", job.port, job.origin) for job in cluster.jobs if not nodes.isdisjoint(job.hosts)]
-    exporters = [(f"the {name} exporter", port, cluster.origin) for name, port in cluster.ports.items()]
+    others = [(name, port) for name, port in cluster.ports.items() if name != DEEP_JOB]
+    exporters = [(f"the {name} exporter", port, cluster.origin) for name, port in others]
     for name, port, origin in (*exporters, *jobs):
         if port == deep.port:
             what = f"the exporter of the deep signals cannot listen on {port}, where {name} of '{cluster.name}' does"

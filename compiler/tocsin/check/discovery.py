@@ -128,14 +128,14 @@ def _check_tenants(factory: Factory, document: Document, log: Log) -> None:
     """Namespaces need a cluster that has some, a label that names tenants needs tenants."""
     pods = {c.name: c.source for c in factory.clusters.values() if isinstance(c.source, Kubernetes)}
     asked = {namespace for source in pods.values() for namespace in source.namespaces}
-    asks_all = any(not source.namespaces for source in pods.values()) or document.is_broken("clusters")
+    asks_all = any(not source.namespaces for source in pods.values()) or factory.on_pods
     for tenant in factory.tenants.values():
         for index, namespace in enumerate(tenant.namespaces):
-            if not asks_all and namespace not in asked:
+            if not asks_all and not document.is_broken("clusters") and namespace not in asked:
                 place = document.places.value("tenants", tenant.name, "namespaces", index)
                 hint = "add it to the `namespaces` of the cluster that has it"
                 if not pods:
-                    hint = "only `discovery: {kubernetes: ...}` knows namespaces: name the tenant's `accounts`"
+                    hint = "only Kubernetes knows namespaces, be it `scheduler` or `discovery`: name the `accounts`"
                 what = f"no cluster of this factory looks for targets in the namespace '{namespace}'"
                 log.error("DSC105", what, place, hint)
     for name, source in pods.items():

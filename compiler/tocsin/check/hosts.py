@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.catalog import DEEP_JOB
 from tocsin.diagnostics import Related
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _doubt_jobs(cluster: Cluster, document: Document, log: Log) -> None:
 def _check_endpoints(cluster: Cluster, log: Log) -> None:
     seen: dict[tuple[str, int], tuple[str, Span]] = {}
     told: set[tuple[Span, Span]] = set()
-    ports = cluster.ports.values()
+    ports = [port for job, port in cluster.ports.items() if job != DEEP_JOB]  # whose port has a check of its own
     uses = [(g.name, host, port, g.origin) for g in cluster.groups for host in g.hosts for port in ports]
     uses += [(j.name, host, j.port, j.origin) for j in cluster.jobs for host in j.hosts]
     for exporter in cluster.exporters:

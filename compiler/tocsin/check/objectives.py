@@ -7,7 +7,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from tocsin import burn
-from tocsin.check.burns import check_alerts, check_factors, check_scrapes
+from tocsin.check.burns import check_alerts, check_factors, check_scrapes, pairs_of
 from tocsin.diagnostics import Related
 from tocsin.units import number, percent
 
@@ -36,9 +36,9 @@ def check_objectives(factory: Factory, document: Document, log: Log) -> None:
             hint = f"choose one from {burn.MIN_PERIOD} to {burn.MAX_PERIOD}; 28d always holds four weekends"
             log.error("SLO103", what, places.value(*path, "period"), hint)
         else:
-            check_alerts(slo, path, document, log)
-            if check_factors(slo, path, document, log):
-                _check_traffic(slo, path, document, log)
+            check_alerts(factory, slo, path, document, log)
+            if check_factors(factory, slo, path, document, log):
+                _check_traffic(slo, pairs_of(factory, slo), path, document, log)
             if id_ in factory.slos:
                 check_scrapes(factory, factory.slos[id_], document, log)
         if slo.no_traffic == "bad" and slo.traffic.expected is None:
@@ -46,14 +46,13 @@ def check_objectives(factory: Factory, document: Document, log: Log) -> None:
             log.error("SLO117", what, places.value(*path, "no_traffic"), "write `traffic: {expected: 20/s}` beside it")
 
 
-def _check_traffic(slo: Slo, path: Path, document: Document, log: Log) -> None:
+def _check_traffic(slo: Slo, pairs: tuple[burn.Pair, ...], path: Path, document: Document, log: Log) -> None:
     wanted, expected = slo.traffic.min_events, slo.traffic.expected
     written = "expected" if wanted is None else "min_events"
 
     def place() -> Span:
         return document.places.value(*path, "traffic", written)
 
-    pairs = burn.chosen(slo.alerts, slo.period)
     enough = burn.min_events(pairs, 1 - slo.objective)
     if wanted is None:
         wanted = Fraction(enough)

@@ -54,7 +54,7 @@ def _check_selector(factory: Factory, path: Path, selector: Selector, document: 
 def _check_matcher(
     factory: Factory, metric: Metric, matcher: Matcher, path: Path, document: Document, log: Log
 ) -> bool:
-    label, known = matcher.label, labels_of(metric)
+    label, known = matcher.label, labels_of(metric, factory.of_pods)
     if label not in known:
         place = document.places.inside(path, matcher.start, matcher.start + len(label))
         close = near(label, known)
@@ -83,7 +83,7 @@ def _can_match(matcher: Matcher, rule: Label) -> bool:
 def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
     by, slo = document.spec.slos[id_].by, factory.slos.get(id_)
     metrics = [metric_of(factory, selector) for selector in slo.indicator.selectors.values()] if slo else []
-    have = [(metric, labels_of(metric)) for metric in metrics]
+    have = [(metric, labels_of(metric, factory.of_pods)) for metric in metrics]
     for index, label in enumerate(by):
         if by.index(label) != index:
             place = document.places.value("slos", id_, "by", index)

@@ -9,7 +9,7 @@ from tocsin.diagnostics import near
 from tocsin.load.needed import NEEDED
 from tocsin.load.shape import has_entries, known_keys, required_keys
 from tocsin.secrecy import is_secret, is_secret_link, names_secret
-from tocsin.spec import PLANNED, PLANNED_VALUES
+from tocsin.spec import PLANNED
 from tocsin.spec.scalars import kind
 
 if TYPE_CHECKING:
@@ -182,11 +182,6 @@ def _no_keys(name: str | int) -> str:
 
 
 def _other_value(path: Path, value: Any, words: Sequence[str], places: Places, log: Log) -> None:
-    for pattern, planned in PLANNED_VALUES.items():
-        if value in planned and _is_in(path, (pattern,)):
-            what = f"`{path[-1]}: {value}` is planned, this version does not act on it"
-            log.error("SPC107", what, places.value(*path), f"this version understands {_either(words, '`')}")
-            return
     hint = ""
     if value in words:
         hint = "write it without quotes"

@@ -21,7 +21,7 @@ NEEDED = {
     "labels": "declare the labels that a series may carry: cluster, node, gpu_uuid and job_id at least",
     "clusters": "name the clusters, and the nodes that are scraped in them",
     "clusters.*.region": "add `region: eu-central`, in your own words",
-    "clusters.*.scheduler": "add `scheduler: slurm`",
+    "clusters.*.scheduler": "add `scheduler: slurm`, or `kubernetes`",
     "clusters.*.discovery": "say how Prometheus finds the hosts: `discovery: {file: {}}`",
     "clusters.*.discovery.kubernetes.pods": "say by which labels the pods of each exporter and job are known: "
     "`pods: {dcgm: {app: nvidia-dcgm-exporter}, node: {app: node-exporter}}`",

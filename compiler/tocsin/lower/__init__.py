@@ -16,6 +16,7 @@ from tocsin.lower.objectives import objectives, periods
 from tocsin.lower.peers import peers
 from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
+from tocsin.lower.roce import roce
 from tocsin.lower.routing import notifications
 from tocsin.lower.scraping import counter_files
 from tocsin.lower.servers import cluster_servers, upper_servers
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 # The rule groups of each layer's file. A group is left out where the factory does not collect its signal.
 LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
     "silicon": (presence, xid, throttling, memory, pcie, hbm),
-    "fabric": (errors, ports, nvlink),
+    "fabric": (errors, roce, ports, nvlink),
     "runtime": (jobs,),
 }
 

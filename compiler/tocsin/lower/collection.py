@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
+from tocsin.catalog import DEEP_JOB
 from tocsin.lower.missing import missing_signals
-from tocsin.lower.silence import all_down, deep_down, down, silence_test, watched
+from tocsin.lower.silence import all_down, deep_down, deep_signal, down, silence_test, watched
 from tocsin.lower.undiscovered import undiscovered
 from tocsin.lower.violations import violating, violation_rules, violation_test
 from tocsin.plan import Record, RuleFile, RuleGroup
@@ -38,6 +39,8 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
     of_cluster = f"cluster={quote(cluster.name)}"
     blind = {one.job: all_down(factory, one, f'up{{{of_cluster}, job="{one.job}"}}') for one in exporters}
     everywhere = {one.job: one.signal for one in exporters if one.job in ("dcgm", "node")}
+    if factory.deep and cluster.on_pods:
+        everywhere[DEEP_JOB] = deep_signal(factory)
     untold, stories = undiscovered(factory, cluster, everywhere)
     silent = (alert for one in exporters for alert in (downs[one.job], blind[one.job]))
     rules = (*silent, *deep, *untold, *missing, *violations)

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _HERE = 'cluster=~"$cluster", node=~"$node"'
 _GPU = naming.by(naming.GPU)
 _EVERY_ALERT = f'ALERTS{{alertstate="firing", alertname!="{naming.WATCHDOG}", cluster=~"$cluster"}}'
+_PORT_ERRORS = {
+    "infiniband": (naming.PORT_CORRECTED, naming.PORT_UNCORRECTED),
+    "roce": (naming.ROCE_CORRECTED, naming.ROCE_UNCORRECTED),
+}
 GOOD, WATCH, BAD = "green", "orange", "red"
 
 
@@ -145,11 +149,10 @@ def _fabric(factory: Factory) -> tuple[Panel, ...]:
         for name in (naming.NVLINK_CORRECTED, naming.NVLINK_UNCORRECTED)
     ]
     panels = [_series("NVLink errors", f"Within a quarter of an hour. Owner: {owner}.", nvlinks, "short")]
-    if any(group.fabric == "infiniband" for cluster in factory.clusters.values() for group in cluster.groups):
-        ports = [
-            (f"sum by (error) ({name}{{{_HERE}}})", "{{error}}")
-            for name in (naming.PORT_CORRECTED, naming.PORT_UNCORRECTED)
-        ]
+    fabrics = {group.fabric for cluster in factory.clusters.values() for group in cluster.groups}
+    names = [name for fabric, two in _PORT_ERRORS.items() if fabric in fabrics for name in two]
+    if names:
+        ports = [(f"sum by (error) ({name}{{{_HERE}}})", "{{error}}") for name in names]
         panels.insert(0, _series("Fabric port errors", f"Within a quarter of an hour. Owner: {owner}.", ports, "short"))
     return tuple(panels)
 

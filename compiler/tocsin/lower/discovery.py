@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import pattern
 from tocsin.discovery import Consul, Dns, Http, Kubernetes, jobs, own_port
 from tocsin.lower.pace import slower
+from tocsin.lower.pods import in_namespaces, of_targets
 from tocsin.plan import Discovery, Relabel
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def discovered(factory: Factory, cluster: Cluster, job: ScrapeJob) -> ScrapeJob:
     match source:
         case Kubernetes():
             told, steps = _kubernetes(source, wanted)
+            steps += of_targets(cluster) if own and cluster.on_pods else []
         case Consul():
             told, steps = _consul(source, wanted)
         case Dns():
@@ -120,15 +122,6 @@ def _tenants(source: Kubernetes, tenants: tuple[Tenant, ...]) -> list[Relabel]:
         names = "|".join(pattern.literal(tenant.name) for tenant in tenants)
         steps.append(Relabel(source=(label,), regex=f"({names})", target="tenant"))
     return steps + in_namespaces(("__meta_kubernetes_namespace",), tenants)
-
-
-def in_namespaces(source: tuple[str, ...], tenants: tuple[Tenant, ...]) -> list[Relabel]:
-    """Steps that name the tenant whose namespace a label holds."""
-    return [
-        Relabel(source=source, regex="|".join(tenant.namespaces), target="tenant", replacement=tenant.name)
-        for tenant in tenants
-        if tenant.namespaces
-    ]
 
 
 # --- Consul, DNS, HTTP ------------------------------------------------------------------------------------------------

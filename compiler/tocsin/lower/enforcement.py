@@ -30,8 +30,8 @@ _ANY, _SOME = "(?s:.*)", "(?s:.+)"  # line breaks too, which a dot matches by it
 
 def enforced(factory: Factory, job: str) -> tuple[Relabel, ...]:
     """The relabelling of a job that enforces the schema on all labels that its metrics can have."""
-    own = {"node"} - ({"node"} if job in beside_nodes() else set())
-    known = own.union(*(labels_of(metric) for metric in factory.metrics.values() if metric.exporter == job))
+    own, of_pods = {"node"} - ({"node"} if job in beside_nodes() else set()), factory.of_pods
+    known = own.union(*(labels_of(one, of_pods) for one in factory.metrics.values() if one.exporter == job))
     # The cluster is written by us, and no exporter can change it.
     rules = [rule for rule in factory.labels.values() if rule.name in known - {"cluster"}]
     place = [rule for name in _PLACE for rule in rules if rule.name == name]

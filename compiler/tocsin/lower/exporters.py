@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.catalog import EXPORTERS
+from tocsin.lower import pods
 from tocsin.lower.enforcement import enforced
 from tocsin.plan import Relabel, ScrapeJob, Target
 
@@ -29,7 +30,7 @@ def exporter_jobs(factory: Factory, cluster: Cluster, *, on_nodes: bool) -> Iter
             interval=exporter.interval,
             targets=tuple(_targets(cluster, exporter, metrics)),
             targets_file=f"targets/{cluster.name}-{kind.job}.json" if cluster.discovery == "file" else "",
-            relabel=(*_relabel(kind, metrics), *enforced(factory, kind.job)),
+            relabel=(*_relabel(kind, metrics), *_tenants(factory, cluster, metrics), *enforced(factory, kind.job)),
             origin=exporter.origin,
             timeout=kind.timeout,
         )
@@ -58,6 +59,13 @@ def _relabel(kind: ExporterKind, metrics: list[Metric]) -> Iterator[Relabel]:
     for old, new in kind.renames:
         yield Relabel(source=(old,), regex="(.+)", target=new)
     yield Relabel("labeldrop", regex="|".join((*(old for old, _ in kind.renames), "exported_.*")))
+
+
+def _tenants(factory: Factory, cluster: Cluster, metrics: list[Metric]) -> list[Relabel]:
+    """Whose the pods are that an exporter of a cluster of Kubernetes tells of."""
+    if not cluster.on_pods or not any("namespace" in metric.labels for metric in metrics):
+        return []
+    return pods.in_namespaces(("namespace",), tuple(factory.tenants.values()))
 
 
 def _series(metric: Metric) -> list[str]:

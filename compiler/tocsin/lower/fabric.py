@@ -42,16 +42,16 @@ class Errors(NamedTuple):
 
 def errors(factory: Factory) -> RuleGroup | None:
     """What the error counters of InfiniBand ports tell: lost links, lost packets, corrected errors."""
-    groups = infiniband(factory)
+    groups = cabled(factory, "infiniband")
     if "fabric_errors" not in factory.signals or not groups:
         return None
     alerts = Errors(*_error_alerts(factory), _counters_full(factory, groups))
     return RuleGroup("fabric-errors", (*_rises(factory, groups), *alerts), (_test(factory, alerts),))
 
 
-def infiniband(factory: Factory) -> Groups:
-    """The node groups whose fabric is InfiniBand."""
-    return [(cluster, group) for cluster, group in nodes.groups(factory) if group.fabric == "infiniband"]
+def cabled(factory: Factory, *fabrics: str) -> Groups:
+    """The node groups that have one of some fabrics."""
+    return [(cluster, group) for cluster, group in nodes.groups(factory) if group.fabric in fabrics]
 
 
 def counters(factory: Factory) -> dict[str, str]:
@@ -70,7 +70,8 @@ def either(parts: Iterable[str]) -> str:
     return "\nor\n".join(parts)
 
 
-def _error(metric: str) -> str:
+def error_of(metric: str) -> str:
+    """What a counter of ports counts, as a label says it."""
     return metric.removeprefix("node_infiniband_").removesuffix("_total")
 
 
@@ -84,7 +85,7 @@ def _rises(factory: Factory, groups: Groups) -> list[Record]:
         Record(
             naming.PORT_CORRECTED if errors == "corrected" else naming.PORT_UNCORRECTED,
             either(f"max by ({_PORT}) ({risen(f'{metric}{{{matchers(c, g)}}}')})" for c, g in groups),
-            {"error": _error(metric)},
+            {"error": error_of(metric)},
             factory.signals["fabric_errors"].origin,
         )
         for metric, errors in counters(factory).items()
@@ -155,7 +156,7 @@ def _counter(*rises: int, cleared: int = 0) -> str:
 
 def _test(factory: Factory, alerts: Errors) -> RuleTest:
     """Every counter of a port has the same story: the events that count, and on other ports those that do not."""
-    here = example_port(factory)
+    here = example_port(factory, fabric="infiniband")
     ports_ = [{**here, "port": str(number)} for number in range(1, 8)]
     stories = {
         "downed": (_counter(20, cleared=2), _counter(cleared=20), "255x60", _counter(*range(40, 60, 3))),
@@ -182,7 +183,7 @@ def _test(factory: Factory, alerts: Errors) -> RuleTest:
     told: dict[str, list[str]] = {}
     for metric, errors in counters(factory).items():
         kind = "downed" if metric == DOWNED else errors
-        told.setdefault(kind, []).append(_error(metric))
+        told.setdefault(kind, []).append(error_of(metric))
         for port, values in zip(ports_, stories[kind], strict=False):
             inputs.append(series(metric, {**port, "job": "node"}, values))
         elsewhere = (stories[kind][0], "255x60")

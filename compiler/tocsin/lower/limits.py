@@ -38,7 +38,7 @@ def limited(factory: Factory, cluster: Cluster, jobs: Sequence[ScrapeJob]) -> li
     boards = sum(group.gpus * len(group.hosts) for group in cluster.groups)
     told = {job.name: max(targets[job.name], boards if job.discovery else 0) for job in jobs}
     # An exporter that has not got its counters file yet shows other fields, perhaps all: it must not go dark for that.
-    fields = len(metrics_of("dcgm")) * max(group.gpus for group in cluster.groups)
+    fields = len(metrics_of("dcgm")) * max(group.gpus * group.shares for group in cluster.groups)
     largest = {job.name: max(series[job.name].values()) for job in jobs}
     largest |= {job: max(largest[job], fields) * JOBS_AT_ONCE for job in ("dcgm", DEEP_JOB) if job in largest}
     return [job._replace(limits=_limits(factory, job.name, largest[job.name], told[job.name])) for job in jobs]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
+from tocsin.catalog import PORT_ERRORS
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.presence import TEMP
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from tocsin.catalog import Metric
-    from tocsin.factory import Cluster, Factory, Signal
+    from tocsin.factory import Cluster, Factory, NodeGroup, Signal
     from tocsin.plan import Alert, RuleTest
 
 _NODE, _GPU = naming.by(naming.NODE), naming.by(naming.GPU)
@@ -84,18 +85,30 @@ class _Job(NamedTuple):
 def _shown_elsewhere(factory: Factory, cluster: Cluster) -> Iterator[tuple[_Job, str, list[str]]]:
     """Of each mandatory signal that does not show on boards: the job that has to show it, and its series."""
     everywhere = (f"cluster={quote(cluster.name)}",)
-    cabled = [group for group in cluster.groups if group.fabric == "infiniband"]
-    ports = tuple(nodes.matchers(cluster, group) for group in cabled)
     for exporter in cluster.exporters:
         for id_, names in _mandatory(factory, exporter.kind.job, "target").items():
             at = {"node": cluster.groups[0].hosts[0]} if exporter.kind.stands == "node" else {}
             yield _Job(exporter.kind.job, everywhere, {"cluster": cluster.name, **at}), id_, names
-        for id_, names in _mandatory(factory, exporter.kind.job, "port").items() if cabled else ():
-            yield _Job(exporter.kind.job, ports, {"cluster": cluster.name, "node": cabled[0].hosts[0]}), id_, names
+        for id_, names in _mandatory(factory, exporter.kind.job, "port").items():
+            groups = _with_ports(cluster, id_)
+            for first in groups[:1]:
+                ports = tuple(nodes.matchers(cluster, group) for group in groups)
+                yield _Job(exporter.kind.job, ports, {"cluster": cluster.name, "node": first.hosts[0]}), id_, names
     for job in cluster.jobs:
         host = (job.hosts or cluster.groups[0].hosts)[0]  # where its own are not known before they are discovered
         for id_, names in _mandatory(factory, job.name, "target").items():
             yield _Job(job.name, everywhere, {"cluster": cluster.name, "node": host}), id_, names
+
+
+def _with_ports(cluster: Cluster, signal: str) -> list[NodeGroup]:
+    """The groups whose ports have to show a signal: errors those of its fabric, all else those of every fabric.
+
+    What RoCE counts as errors, adapters of InfiniBand may be asked for as well.
+    """
+    fabrics = {group.fabric for group in cluster.groups} - {"none"}
+    own = {fabric for fabric, errors in PORT_ERRORS.items() if errors == signal}
+    wanted = (own & fabrics) or (fabrics if own != {"infiniband"} else set())
+    return [group for group in cluster.groups if group.fabric in wanted]
 
 
 def _at_targets(factory: Factory, job: _Job, id_: str, metrics: list[str]) -> tuple[Alert, RuleTest]:

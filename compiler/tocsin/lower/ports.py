@@ -1,4 +1,4 @@
-"""The state of the fabric's InfiniBand ports: ports that are down, slow or gone."""
+"""The state of the fabric's ports, of InfiniBand and of RoCE: ports that are down, slow or gone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.fabric import PLACE, either, infiniband, matchers
+from tocsin.lower.fabric import PLACE, cabled, either, matchers
 from tocsin.lower.proofs import example_port, fires, series, shared, silent
 from tocsin.plan import RuleGroup
 from tocsin.units import Duration, number
@@ -22,7 +22,7 @@ _PORT, _NODE = naming.by(naming.PORT), naming.by(naming.NODE)
 
 
 class Ports(NamedTuple):
-    """The alerts on the state of InfiniBand ports; `slow` where a speed is stated."""
+    """The alerts on the state of ports; `slow` where a speed is stated."""
 
     down: Alert
     gone: Alert
@@ -31,7 +31,7 @@ class Ports(NamedTuple):
 
 def ports(factory: Factory) -> RuleGroup | None:
     """Ports that are not active, that are gone, and that are slower than the spec says."""
-    groups = infiniband(factory)
+    groups = cabled(factory, "infiniband", "roce")
     if "fabric_errors" not in factory.signals or not groups:
         return None
     alerts = Ports(*_alerts(factory, groups), _slow(factory, groups))

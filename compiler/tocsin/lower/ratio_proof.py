@@ -51,7 +51,7 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
 
 
 def _counters(texts: Texts, told: Story) -> tuple[tuple[str, str], ...]:
-    """Those of the story, and those of a target that is new when the told ones are born: their values are a lifetime's."""
+    """Those of the story, and those of a target that is new then: their values are a lifetime's."""
     new = f"_x{ENDED + 1} 1e9x{OUTAGE - ENDED}"
     return (
         (texts.told_series, told.told),

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tocsin import pattern
 from tocsin.catalog import DEEP_JOB, EXPORTERS
+from tocsin.lower import pods
 from tocsin.lower.deep import deep_jobs, shared_flags
-from tocsin.lower.discovery import discovered, in_namespaces
+from tocsin.lower.discovery import discovered
 from tocsin.lower.enforcement import enforced
 from tocsin.lower.exporters import exporter_jobs
 from tocsin.plan import CounterFile, Relabel, ScrapeJob, Target
@@ -38,7 +39,8 @@ def node_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
     """The exporters that run on every node."""
     jobs = [discovered(factory, cluster, _exporter_job(factory, cluster, exporter)) for exporter in EXPORTERS]
     jobs += exporter_jobs(factory, cluster, on_nodes=True)
-    return [*jobs, *deep_jobs(factory, cluster, (*_canonical(_RENAMED), *enforced(factory, DEEP_JOB)))]
+    nodes = _on_nodes(cluster, cluster.ports.get(DEEP_JOB, 0))
+    return [*jobs, *deep_jobs(factory, cluster, _of_boards(factory, cluster), nodes, _targets_file(cluster, DEEP_JOB))]
 
 
 def other_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
@@ -54,30 +56,48 @@ def counter_files(factory: Factory) -> tuple[CounterFile, ...]:
     """The dcgm-exporter fields of every node group: what the signals of the factory need, by field id."""
     everywhere = (metric for metric in factory.metrics.values() if metric.exporter == "dcgm")
     metrics = tuple(sorted(everywhere, key=lambda metric: metric.field or _NO_FIELD))
-    path, flags = "exporters/dcgm/{}-{}.csv", shared_flags(factory)
+    path = "exporters/dcgm/{}-{}.csv"
     return tuple(
-        CounterFile(path.format(cluster.name, group.name), metrics, factory.refresh, group.origin, flags)
+        CounterFile(
+            path.format(cluster.name, group.name),
+            metrics,
+            factory.refresh,
+            group.origin,
+            shared_flags(factory, cluster, group),
+        )
         for cluster in factory.clusters.values()
         for group in cluster.groups
     )
 
 
 def _exporter_job(factory: Factory, cluster: Cluster, exporter: str) -> ScrapeJob:
-    targets = tuple(
-        Target(f"{host}:{cluster.ports[exporter]}", (("cluster", cluster.name), ("node", host)))
-        for group in cluster.groups
-        for host in group.hosts
-    )
-    canonical = _canonical(_RENAMED) if exporter == "dcgm" else (Relabel("labeldrop", regex="exported_.*"),)
-    if exporter == "dcgm" and cluster.discovery == "kubernetes":  # whose pod works on the board
-        canonical += tuple(in_namespaces(("namespace",), tuple(factory.tenants.values())))
+    canonical = _of_boards(factory, cluster) if exporter == "dcgm" else (Relabel("labeldrop", regex="exported_.*"),)
     return ScrapeJob(
         exporter,
         factory.interval,
-        targets,
+        _on_nodes(cluster, cluster.ports[exporter]),
         _targets_file(cluster, exporter),
         (*canonical, *enforced(factory, exporter)),
         cluster.origin,
+    )
+
+
+def _of_boards(factory: Factory, cluster: Cluster) -> tuple[Relabel, ...]:
+    """The names of the labels of dcgm-exporter's series, and whose pod works on the board."""
+    has_instances = any(group.sharing == "mig" for group in cluster.groups)
+    canonical = _canonical({**_RENAMED, "GPU_I_PROFILE": "gpu_i_profile"} if has_instances else _RENAMED)
+    if cluster.on_pods:
+        return (*canonical, *pods.of_boards(factory, cluster))
+    if cluster.discovery == "kubernetes":
+        return (*canonical, *pods.in_namespaces(("namespace",), tuple(factory.tenants.values())))
+    return canonical
+
+
+def _on_nodes(cluster: Cluster, port: int) -> tuple[Target, ...]:
+    return tuple(
+        Target(f"{host}:{port}", (("cluster", cluster.name), ("node", host)))
+        for group in cluster.groups
+        for host in group.hosts
     )
 
 
@@ -90,7 +110,11 @@ def _application_job(factory: Factory, cluster: Cluster, index: int) -> ScrapeJo
     steps = (
         [_tenant(cluster, tenant) for tenant in factory.tenants.values() if tenant.accounts] if not job.tenant else []
     )
-    steps += _canonical({**dict.fromkeys(_JOB_IDS, "job_id"), "account": ""})
+    if cluster.on_pods:  # the job of the pod is the job of its series, whatever these say
+        steps += [Relabel(source=("job_id", own), regex=";(.+)", target="job_id") for own in _JOB_IDS]
+        steps += _canonical(dict.fromkeys((*_JOB_IDS, "account"), ""))
+    else:
+        steps += _canonical({**dict.fromkeys(_JOB_IDS, "job_id"), "account": ""})
     return ScrapeJob(
         job.name,
         job.interval,

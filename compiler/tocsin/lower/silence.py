@@ -82,14 +82,18 @@ def deep_down(factory: Factory, cluster: Cluster) -> tuple[list[Alert], list[Rul
     """The exporter of the deep signals is silent under a job; where none runs it is no target, and nothing is told."""
     if factory.deep is None:
         return [], []
-    signals = (factory.signals[id_] for id_ in sorted(factory.deep.signals))
-    signal = min(signals, key=lambda signal: signal.layer != "silicon")
-    alert = down(factory, Watched(DEEP_JOB, signal, "ticket", naming.NODE))
+    alert = down(factory, Watched(DEEP_JOB, deep_signal(factory), "ticket", naming.NODE))
     stories = {"dies": "1x9 0x20 stale", "idles": "_x60", "works": "1x9 stale _x10 1x30"}
     places = {story: {"cluster": cluster.name, "node": story, "job": DEEP_JOB} for story in stories}
     inputs = [series("up", {**place, "instance": "a"}, stories[story]) for story, place in places.items()]
     checks = [silent(alert, 15), fires(alert, 16, places["dies"]), fires(alert, 30, places["dies"]), silent(alert, 40)]
     return [alert], [proof(alert, "dies under a job, which then ends", inputs, *checks)]
+
+
+def deep_signal(factory: Factory) -> Signal:
+    """What the exporter of the deep signals stands for: the first of them, of the silicon layer if there is one."""
+    signals = (signal for signal in factory.signals.values() if any(m.exporter == DEEP_JOB for m in signal.metrics))
+    return min(signals, key=lambda signal: (signal.layer != "silicon", signal.id))
 
 
 def silence_test(

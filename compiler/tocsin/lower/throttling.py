@@ -30,7 +30,8 @@ def throttling(factory: Factory) -> RuleGroup | None:
     mask = f"max by ({_GPU}) ({REASONS})"
     unexplained = f"floor({mask} / 8) % 2 * (floor({mask} / 64) % 4 == bool 0)"
     records = (
-        Record(naming.GPU_UTIL, f"max by ({_GPU}) ({UTIL})", {}, factory.signals["gpu_util"].origin),
+        # What an instance of MIG shows is nothing, or nought however much it works: it tells of no board that it idles.
+        Record(naming.GPU_UTIL, f"max by ({_GPU}) ({_whole(factory)})", {}, factory.signals["gpu_util"].origin),
         *(
             Record(naming.THROTTLED, f"floor({mask} / {bit}) % 2", {"reason": reason}, signal.origin)
             for reason, bit in BITS.items()
@@ -53,6 +54,10 @@ def throttling(factory: Factory) -> RuleGroup | None:
         "than a quarter of the last ten minutes while it had work.",
     )
     return RuleGroup("gpu-throttling", (*records, alert), (_test(factory, alert),))
+
+
+def _whole(factory: Factory) -> str:
+    return f'{UTIL}{{gpu_i_id=""}}' if factory.has_instances else UTIL
 
 
 # What each board shows from minute 20 on, how busy it is, and the reason that is told of it.

@@ -10,6 +10,7 @@ from tocsin.resolve.deep import resolve_deep
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
 from tocsin.resolve.retention import resolve_retention
+from tocsin.resolve.scheduler import require_jobs
 from tocsin.resolve.servers import resolve_other_series, resolve_servers
 from tocsin.resolve.signals import Known, resolve_signals
 from tocsin.resolve.slos import resolve_slos
@@ -29,8 +30,9 @@ def resolve(document: Document, log: Log) -> Factory:
     layers = resolve_layers(document, owners, log)
     tenants = resolve_tenants(document, log)
     labels = resolve_labels(document, tenants, log)
-    clusters = resolve_clusters(document, tenants, log)
     deep = resolve_deep(document, log)
+    clusters = resolve_clusters(document, tenants, deep, log)
+    require_jobs(document, targets, log)
     known = Known(owners, layers, labels, clusters, targets, deep.signals if deep else {})
     signals = resolve_signals(document, known, log)
     slos = resolve_slos(document, owners, signals, log)

@@ -6,20 +6,21 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin import hostlist
-from tocsin.catalog import gpu_models
+from tocsin.catalog import DEEP_JOB, gpu_models
 from tocsin.diagnostics import near
 from tocsin.factory import Cluster, Job, NodeGroup
 from tocsin.resolve.discovery import WAYS, source
 from tocsin.resolve.exporters import check_flavours, resolve_exporters, scraped_jobs
+from tocsin.resolve.scheduler import job_labels
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Tenant
+    from tocsin.factory import Deep, Tenant
     from tocsin.spec import clusters as written
 
 
-def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -> dict[str, Cluster]:
+def resolve_clusters(document: Document, tenants: dict[str, Tenant], deep: Deep | None, log: Log) -> dict[str, Cluster]:
     """The clusters by name."""
     places = document.places
     ranges = _Ranges(document)
@@ -27,31 +28,39 @@ def resolve_clusters(document: Document, tenants: dict[str, Tenant], log: Log) -
     clusters = {}
     for name, cluster in sorted(document.spec.clusters.items()):
         path = ("clusters", name)
-        chosen = [key for key in WAYS if getattr(cluster.discovery, key) is not None]
-        if len(chosen) != 1 and not document.is_broken(*path, "discovery"):
-            what = f"a cluster is discovered in one way, here {'are several' if chosen else 'is none'}"
-            hint = f"write one of {', '.join(f'`{way}`' for way in WAYS[:-1])} and `{WAYS[-1]}`"
-            log.error("CLU104", what, places.key(*path, "discovery"), hint)
-        way = chosen[0] if chosen else "static"
+        way = _way(cluster, path, document, log)
         groups = (_group(ranges, (*path, "nodes", g), group, log) for g, group in sorted(cluster.nodes.items()))
         jobs = (_job(ranges, (*path, "jobs", j), job, tenants, taken, log) for j, job in sorted(cluster.jobs.items()))
         exporters = resolve_exporters((*path, "exporters"), cluster.exporters, ranges.names, document, log)
+        ports = {one.kind.job: one.port for one in exporters if one.kind.stands == "node"}
         clusters[name] = Cluster(
             name=name,
             region=cluster.region,
             discovery=way,
             source=source(cluster.discovery, way),
-            ports={one.kind.job: one.port for one in exporters if one.kind.stands == "node"},
+            ports={**ports, DEEP_JOB: deep.port} if deep and cluster.scheduler == "kubernetes" else ports,
             groups=tuple(groups),
             jobs=tuple(jobs),
             origin=places.key(*path),
             exporters=exporters,
             cooling=cluster.cooling,
+            scheduler=cluster.scheduler,
+            job_labels=job_labels(cluster),
         )
     check_flavours(clusters, log)
     if not clusters and not document.is_broken("clusters"):
         log.error("CLU106", "this factory has no clusters", places.key("clusters"), "name at least one")
     return clusters
+
+
+def _way(cluster: written.Cluster, path: Path, document: Document, log: Log) -> str:
+    """The one way of discovery."""
+    chosen = [key for key in WAYS if getattr(cluster.discovery, key) is not None]
+    if len(chosen) != 1 and not document.is_broken(*path, "discovery"):
+        what = f"a cluster is discovered in one way, here {'are several' if chosen else 'is none'}"
+        hint = f"write one of {', '.join(f'`{way}`' for way in WAYS[:-1])} and `{WAYS[-1]}`"
+        log.error("CLU104", what, document.places.key(*path, "discovery"), hint)
+    return chosen[0] if chosen else "static"
 
 
 def _group(ranges: _Ranges, path: Path, group: written.NodeGroup, log: Log) -> NodeGroup:
@@ -67,7 +76,9 @@ def _group(ranges: _Ranges, path: Path, group: written.NodeGroup, log: Log) -> N
     speed = None if group.fabric_speed is None else group.fabric_speed / 8
     if group.fabric == "none" and (group.fabric_devices or speed) and not document.is_broken(*path, "fabric"):
         what = "a group without a fabric has neither `fabric_devices` nor `fabric_speed`"
-        log.error("CLU107", what, document.places.key(*path), "write `fabric: infiniband`, or remove them")
+        log.error(
+            "CLU107", what, document.places.key(*path), "write `fabric: infiniband` or `fabric: roce`, or remove them"
+        )
     return NodeGroup(
         name=str(path[-1]),
         hosts=ranges.names((*path, "hosts"), group.hosts, log),
@@ -77,6 +88,8 @@ def _group(ranges: _Ranges, path: Path, group: written.NodeGroup, log: Log) -> N
         devices=ranges.names((*path, "fabric_devices"), group.fabric_devices, log),
         port_speed=speed,
         origin=document.places.key(*path),
+        sharing=group.gpu.sharing,
+        shares=group.gpu.shares or 1,
     )
 
 

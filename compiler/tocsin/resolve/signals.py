@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import versions
-from tocsin.catalog import DEEP_JOB, EXPORTERS, Metric, carriers, exporter_kinds, signal_kinds
+from tocsin.catalog import DEEP_JOB, EXPORTERS, PORT_ERRORS, Metric, carriers, exporter_kinds, signal_kinds
 from tocsin.diagnostics import Related, near
 from tocsin.factory import Signal
 from tocsin.resolve.exporters import how_to_scrape, scraped_jobs, shown
@@ -63,6 +63,10 @@ def _of_catalogue(
     for metric in series.values():
         by_signal.setdefault(metric.signal, []).append(metric)
     collected = _named(document, "collect", mandatory, log)
+    if any(group.fabric == "roce" for cluster in known.clusters.values() for group in cluster.groups):
+        for some in (mandatory, collected):  # whose ports count their errors by other names
+            if PORT_ERRORS["infiniband"] in some:
+                some.setdefault(PORT_ERRORS["roce"], some[PORT_ERRORS["infiniband"]])
     named = {**_promised(document, series), **known.deep, **collected, **mandatory}
     found = {}
     for id_, kind in signal_kinds().items():

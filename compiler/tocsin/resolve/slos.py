@@ -13,6 +13,7 @@ from tocsin.indicators import Ratio
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
+from tocsin.spec.retention import kept_by_servers
 from tocsin.spec.slos import INDICATORS
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _PARTS = {"histogram": ("_bucket", "_count", "_sum")}  # the series of a histogr
 def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str, Signal], log: Log) -> dict[str, Slo]:
     """The SLOs by id; one whose indicator resolves to nothing is left out."""
     known = _Known(_series(signals), {metric.name: one.layer for one in signals.values() for metric in one.metrics})
+    kept = kept_by_servers(document.spec.retention)
     slos = {}
     for id_, slo in sorted(document.spec.slos.items()):
         path = ("slos", id_)
@@ -37,7 +39,7 @@ def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str
         indicator = RESOLVERS[kind](document, (*path, kind), getattr(slo, kind), known, log) if kind else None
         if indicator is None:
             continue
-        pairs = burn.chosen(slo.alerts, slo.period)
+        pairs = burn.chosen(slo.alerts, slo.period, kept)
         least = slo.traffic.min_events
         if least is None:
             least = Fraction(burn.min_events(pairs, 1 - slo.objective)) if 0 < slo.objective < 1 else Fraction(1)

@@ -9,7 +9,7 @@ from tocsin.factory import Targets
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
-    from tocsin.document import Document, Places
+    from tocsin.document import Document, Path, Places
     from tocsin.versions import Version
 
 
@@ -27,7 +27,7 @@ def resolve_targets(document: Document, log: Log) -> Targets:
     return Targets(**found, long_term=written.long_term or "")
 
 
-def require(feature: str, targets: Targets, what: str, places: Places, path: tuple[str, ...], log: Log) -> None:
+def require(feature: str, targets: Targets, what: str, places: Places, path: Path, log: Log) -> None:
     """Tell that a target lacks a feature, and which release could."""
     product, since = versions.SINCE[feature]
     have = getattr(targets, product)

@@ -57,8 +57,3 @@ PLANNED = frozenset(
     alerts dashboards mixins
     """.split()
 )
-PLANNED_VALUES = {
-    "clusters.*.scheduler": ("kubernetes",),
-    "clusters.*.nodes.*.fabric": ("roce",),
-    "clusters.*.nodes.*.gpu.sharing": ("mig", "time_slicing"),
-}

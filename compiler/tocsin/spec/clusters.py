@@ -6,15 +6,19 @@ from pydantic import Field
 
 from tocsin.spec.discovery import Discovery
 from tocsin.spec.exporters import Exporters
-from tocsin.spec.scalars import BitRate, Name, Region, Section, Text, Texts
+from tocsin.spec.scalars import BitRate, Name, PodLabel, Region, Section, Text, Texts
 
 
 class Gpu(Section):
-    """The boards of a node. `model` names a row of the GPU catalogue."""
+    """The boards of a node. `model` names a row of the GPU catalogue.
+
+    `shares` says how far each board is shared: into how many MIG instances, or by how many pods in turn.
+    """
 
     model: Text
     count: int = Field(ge=1, le=72)
-    sharing: Literal["none"] = "none"
+    sharing: Literal["none", "mig", "time_slicing"] = "none"
+    shares: int | None = Field(default=None, ge=1, le=64)
 
 
 class NodeGroup(Section):
@@ -22,7 +26,7 @@ class NodeGroup(Section):
 
     hosts: Texts
     gpu: Gpu
-    fabric: Literal["infiniband", "none"] = "none"
+    fabric: Literal["infiniband", "roce", "none"] = "none"
     fabric_devices: Texts = ()
     fabric_speed: BitRate | None = None
 
@@ -37,10 +41,14 @@ class Job(Section):
 
 
 class Cluster(Section):
-    """One cluster: scraped by its own Prometheus."""
+    """One cluster: scraped by its own Prometheus.
+
+    Under Kubernetes the first of `job_labels` that a pod has names its job; a pod without one is a job of its own.
+    """
 
     region: Region
-    scheduler: Literal["slurm"]
+    scheduler: Literal["slurm", "kubernetes"]
+    job_labels: list[PodLabel] | None = Field(default=None, min_length=1)
     cooling: Literal["air", "liquid"] = "air"
     discovery: Discovery
     exporters: Exporters = Exporters.model_construct()

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+
 from tocsin.spec.scalars import Duration, Keep, Name, SecretFile, Section, SignalId, Text, Url, kind, refuse
 
 
@@ -71,3 +72,9 @@ class Logs(Section):
     errors: Keep
     selector: Text = '{level="error"}'
     object_store: Literal["s3", "gcs", "azure", "swift", "filesystem"]
+
+
+def kept_by_servers(retention: dict[str, Tier]) -> Duration | None:
+    """How long the scraping servers keep all that they have; None where that is not said."""
+    local = (tier for tier in retention.values() if tier.resolution == "full" and not tier.signals and not tier.store)
+    return min((tier.keep for tier in local if tier.series is None), default=None)

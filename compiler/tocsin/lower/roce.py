@@ -1,0 +1,85 @@
+"""RoCE: what its adapters count of packets that were sent again, by how often each counter was seen to rise.
+
+A packet that no acknowledgement came for within its time was lost, and its connection stood still until then: it pages.
+Gaps that the receiver told of at once are closed at once: they are ticketed where they go on. A port that is down is
+told like one of InfiniBand. Where packets go over several paths, or wait to slow down, is congestion and no error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin import naming
+from tocsin.catalog import PORT_ERRORS
+from tocsin.lower.alerts import signal_alert
+from tocsin.lower.fabric import PLACE, cabled, either, error_of, matchers, risen
+from tocsin.lower.proofs import example_port, fires, series, shared, silent
+from tocsin.plan import Record, RuleGroup
+from tocsin.units import Duration
+
+if TYPE_CHECKING:
+    from tocsin.factory import Factory
+    from tocsin.plan import Alert, RuleTest
+
+_PORT = naming.by(naming.PORT)
+_NAMES = {"uncorrected": naming.ROCE_UNCORRECTED, "corrected": naming.ROCE_CORRECTED}
+
+
+def roce(factory: Factory) -> RuleGroup | None:
+    """Timeouts, and gaps that repeat, on the ports of groups whose fabric is RoCE."""
+    signal, groups = factory.signals.get(PORT_ERRORS["roce"]), cabled(factory, "roce")
+    if signal is None or not groups:
+        return None
+    rises = [
+        Record(
+            _NAMES[metric.errors],
+            either(f"max by ({_PORT}) ({risen(f'{metric.name}{{{matchers(c, g)}}}')})" for c, g in groups),
+            {"error": error_of(metric.name)},
+            signal.origin,
+        )
+        for metric in signal.metrics
+    ]
+    lost = signal_alert(
+        factory,
+        "RocePacketsLost",
+        signal,
+        "page",
+        # A burst, as when a switch reboots, rises once or twice; what rises more often goes on happening.
+        expr=f"{naming.ROCE_UNCORRECTED} > 2",
+        hold=Duration.of(minutes=5),
+        summary="A RoCE port of {{ $labels.node }} waits for acknowledgements in vain",
+        description=f"{PLACE} counts {{{{ $labels.error }}}}: packets are lost, collectives over it stall, and "
+        "connections end once their retries are used up.",
+    )
+    corrected = signal_alert(
+        factory,
+        "RoceErrorsCorrected",
+        signal,
+        "ticket",
+        expr=f"{naming.ROCE_CORRECTED} > 2",
+        hold=Duration.of(minutes=15),
+        summary="A RoCE port of {{ $labels.node }} sends packets again",
+        description=f"{PLACE} has counted {{{{ $labels.error }}}} for half an hour: nothing is lost, but the fabric "
+        "drops or reorders packets. Look at its flow control.",
+    )
+    return RuleGroup("fabric-roce", (*rises, lost, corrected), (_test(factory, lost, corrected),))
+
+
+def _test(factory: Factory, lost: Alert, corrected: Alert) -> RuleTest:
+    """Counters that rise all the time, twice only, and on a port of another cluster."""
+    here = example_port(factory, fabric="roce")
+    steady, burst = ({**here, "port": port} for port in ("1", "2"))
+    elsewhere = {**here, "cluster": "another"}
+    inputs: list[tuple[str, str]] = []
+    told: dict[str, list[dict[str, str]]] = {}
+    for metric in factory.signals[PORT_ERRORS["roce"]].metrics:
+        inputs += [series(metric.name, {**at, "job": "node"}, "9x19 9+1x60") for at in (steady, elsewhere)]
+        inputs.append(series(metric.name, {**burst, "job": "node"}, "9x19 10x3 11x60"))
+        told.setdefault(metric.errors, []).append({**steady, "error": error_of(metric.name)})
+    checks = (
+        *(silent(lost, minute) for minute in (20, 26)),
+        *(fires(lost, minute, *told["uncorrected"]) for minute in (28, 60)),
+        *(silent(corrected, minute) for minute in (28, 36)),
+        *(fires(corrected, minute, *told["corrected"]) for minute in (38, 60)),
+    )
+    return shared("fabric-roce", "packets that are sent again", lost.origin, inputs, *checks)
