@@ -16,7 +16,9 @@ def rule_files(plan: Plan) -> list[RuleFile]:
 def _filled(file: RuleFile, part: Any) -> Any:
     match part:
         case str():
-            return file.filled(part)
+            for blank, value in file.blanks:
+                part = part.replace(blank, value)
+            return part
         case dict():
             return {key: _filled(file, value) for key, value in part.items()}
         case tuple() if hasattr(part, "_fields"):

@@ -11,7 +11,9 @@ from tocsin.units import Duration
 
 FACTORY = st.from_regex(r"[a-z](-?[a-z0-9]){0,39}", fullmatch=True)
 NAME = st.from_regex(r"[a-z](-?[a-z0-9]){0,30}", fullmatch=True)
-RECORDED = {name: value for name, value in vars(naming).items() if name.isupper() and isinstance(value, str) and ":" in value}
+RECORDED = {
+    name: value for name, value in vars(naming).items() if name.isupper() and isinstance(value, str) and ":" in value
+}
 
 
 @given(FACTORY, NAME)

@@ -184,6 +184,8 @@ def chosen(alerts: Alerts, period: Duration, kept: Duration | None) -> tuple[Pai
     if alerts.windows is None:
         is_ours = alerts.table == "workbook" and kept is not None
         pairs = workbook(period, min(kept or period, MAX_PERIOD)) if is_ours else TABLES[alerts.table](period)
+        if not alerts.severities:
+            return pairs
         return tuple(pair._replace(severity=alerts.severities.get(pair.long, pair.severity)) for pair in pairs)
     return tuple(sorted((_written(window, period) for window in alerts.windows), key=lambda pair: pair.long))
 

@@ -273,12 +273,6 @@ class RuleFile(NamedTuple):
     blanks: tuple[tuple[str, str], ...] = ()
     origin: Span | None = None
 
-    def filled(self, text: str) -> str:
-        """A text of the groups without blanks."""
-        for blank, value in self.blanks:
-            text = text.replace(blank, value)
-        return text
-
     @property
     def path(self) -> str:
         """Where the rules go."""

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from tocsin.source import Span
     from tocsin.spec import slos as written
 
+    Pairs = tuple[burn.Pair, ...]
 
-def check_alerts(factory: Factory, slo: written.Slo, path: Path, document: Document, log: Log) -> None:
+
+def check_alerts(slo: written.Slo, pairs: Pairs, path: Path, document: Document, log: Log) -> None:
     """What an SLO's `alerts` say fits together; a table for other periods is told as well."""
     alerts, places = slo.alerts, document.places
     where = (*path, "alerts")
@@ -29,7 +31,7 @@ def check_alerts(factory: Factory, slo: written.Slo, path: Path, document: Docum
         for index, window in enumerate(alerts.windows):
             _check_window(window, (*where, "windows", index), document, log)
         return
-    longs = [pair.long for pair in pairs_of(factory, slo)]
+    longs = [pair.long for pair in pairs]
     for long in alerts.severities:
         if long not in longs:
             what = f"the table `{alerts.table}` has no long window of {long} for a period of {slo.period}"
@@ -52,17 +54,16 @@ def _check_window(window: written.Window, path: Path, document: Document, log: L
         log.error("SLO113", what, places.value(*path, "short"), hint)
 
 
-def pairs_of(factory: Factory, slo: written.Slo) -> tuple[burn.Pair, ...]:
+def pairs_of(factory: Factory, slo: written.Slo) -> Pairs:
     """The burn-rate alerts of an SLO as written."""
     return burn.chosen(slo.alerts, slo.period, factory.retention.hot.keep)
 
 
-def check_factors(factory: Factory, slo: written.Slo, path: Path, document: Document, log: Log) -> bool:
+def check_factors(slo: written.Slo, pairs: Pairs, path: Path, document: Document, log: Log) -> bool:
     """Whether every alert can fire and none fires while the budget lasts; what is wrong is told."""
-    pairs, budget = pairs_of(factory, slo), 1 - slo.objective
-    fine = True
-    for pair in pairs:
-        if pair.factor < 1 and slo.alerts.windows is not None:
+    budget, fine = 1 - slo.objective, True
+    for pair in pairs if slo.alerts.windows is not None else ():
+        if pair.factor < 1:
             what = (
                 f"the {pair.long} alert would fire at {number(pair.factor, 4)} times the pace that the budget lasts for"
             )

@@ -36,9 +36,10 @@ def check_objectives(factory: Factory, document: Document, log: Log) -> None:
             hint = f"choose one from {burn.MIN_PERIOD} to {burn.MAX_PERIOD}; 28d always holds four weekends"
             log.error("SLO103", what, places.value(*path, "period"), hint)
         else:
-            check_alerts(factory, slo, path, document, log)
-            if check_factors(factory, slo, path, document, log):
-                _check_traffic(slo, pairs_of(factory, slo), path, document, log)
+            pairs = pairs_of(factory, slo)
+            check_alerts(slo, pairs, path, document, log)
+            if check_factors(slo, pairs, path, document, log):
+                _check_traffic(slo, pairs, path, document, log)
             if id_ in factory.slos:
                 check_scrapes(factory, factory.slos[id_], document, log)
         if slo.no_traffic == "bad" and slo.traffic.expected is None:

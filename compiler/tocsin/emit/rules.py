@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.artifact import Artifact
 from tocsin.emit.text import Lines
@@ -16,18 +17,34 @@ if TYPE_CHECKING:
 
 def rules(plan: Plan) -> Iterator[Artifact]:
     """One file a layer, a cluster's collection and an SLO. Files of the same groups are made once, with blanks."""
-    made: dict[int, Artifact] = {}
+    made: dict[int, Form] = {}
     for file in plan.rules:
         form = made.get(id(file.groups))
         if form is None:
-            form = made[id(file.groups)] = _file(file.groups)
-        yield filled(form, file, file.path)
+            form = made[id(file.groups)] = Form.of(_file(file.groups), file)
+        yield form.filled(file, file.path)
 
 
-def filled(form: Artifact, file: RuleFile, path: str) -> Artifact:
-    """The file of a form, without its blanks."""
-    origins = form.origins if file.origin is None else ((1, file.origin),)
-    return Artifact(path, file.filled(form.text), origins)
+class Form(NamedTuple):
+    """A file of which others are made: its text, cut at the blanks, which are every second piece, and its origins."""
+
+    pieces: list[str]
+    artifact: Artifact
+
+    @classmethod
+    def of(cls, artifact: Artifact, file: RuleFile, *further: str) -> Form:
+        """The form of all files that have the same blanks as this one, and these further ones."""
+        blanks = [blank for blank, _ in file.blanks] + [*further]
+        pattern = "|".join(map(re.escape, blanks))
+        return cls(re.split(f"({pattern})", artifact.text) if blanks else [artifact.text], artifact)
+
+    def filled(self, file: RuleFile, path: str, *further: tuple[str, str]) -> Artifact:
+        """The file, without its blanks."""
+        values = dict((*file.blanks, *further))
+        pieces = self.pieces.copy()
+        pieces[1::2] = [values[blank] for blank in pieces[1::2]]
+        origins = self.artifact.origins if file.origin is None else ((1, file.origin),)
+        return Artifact(path, "".join(pieces), origins)
 
 
 def _file(groups: Sequence[RuleGroup]) -> Artifact:

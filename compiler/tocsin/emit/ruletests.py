@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.emit.rules import filled
+from tocsin.emit.rules import Form
 from tocsin.emit.text import Lines, flow, scalar
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ def ruletests(plan: Plan) -> Iterator[Artifact]:
 
     promtool has one pace for a whole file. Files of the same groups are made once, with blanks.
     """
-    made: dict[int, list[Artifact]] = {}
+    made: dict[int, list[tuple[str, Form]]] = {}
     for file in plan.rules:
         forms = made.get(id(file.groups))
         if forms is None:
-            forms = made[id(file.groups)] = list(_files(file.groups))
-        for form in forms:
-            text = form.text.replace(RULES, file.path)
-            yield filled(form._replace(text=text), file, f"tests/{file.name}{form.path}.yml")
+            files = _files(file.groups)
+            forms = made[id(file.groups)] = [(one.path, Form.of(one, file, RULES)) for one in files]
+        for suffix, form in forms:
+            yield form.filled(file, f"tests/{file.name}{suffix}.yml", (RULES, file.path))
 
 
 RULES = "rules/?.yml"  # stands for the path of the rules

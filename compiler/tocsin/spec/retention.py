@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-
 from tocsin.spec.scalars import Duration, Keep, Name, SecretFile, Section, SignalId, Text, Url, kind, refuse
 
 

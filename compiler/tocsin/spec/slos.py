@@ -41,8 +41,11 @@ class Alerts(Section):
     """When an SLO alerts: by a published `table`, whose severities can be changed, or by `windows` of its own."""
 
     table: Literal["workbook", "sloth", "pyrra"] = "workbook"
-    severities: dict[Duration, Severity] = Field(default={})
+    severities: dict[Duration, Severity] = Field(default_factory=dict)
     windows: list[Window] | None = Field(default=None, min_length=1, max_length=8)
+
+
+_TRAFFIC, _ALERTS = Traffic.model_construct(), Alerts.model_construct()
 
 
 class Slo(Section):
@@ -53,9 +56,9 @@ class Slo(Section):
     period: Duration
     by: list[LabelName] = Field(default=["cluster"], min_length=1)
     ratio: Ratio | None = None
-    traffic: Traffic = Traffic.model_construct()
+    traffic: Traffic = Field(default_factory=lambda: _TRAFFIC)  # a default that is no factory is copied each time
     no_traffic: Literal["good", "ignore", "bad"] = "ignore"
-    alerts: Alerts = Alerts.model_construct()
+    alerts: Alerts = Field(default_factory=lambda: _ALERTS)
 
 
 INDICATORS = ("ratio",)  # the keys of an SLO that say what is counted; it has exactly one
