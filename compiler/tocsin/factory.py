@@ -20,7 +20,7 @@ Setting = str | int | bool | dict[str, "Setting"]
 
 
 class Channel(NamedTuple):
-    """One integration of a receiver: `kind` as the spec calls it, `settings` Alertmanager's fields, secrets as files."""
+    """One integration of a receiver: `kind` as in the spec, `settings` Alertmanager's fields, secrets as files."""
 
     kind: str
     settings: dict[str, Setting]

@@ -46,9 +46,10 @@ def parse(text: str) -> tuple[Window, ...]:
     if not found:
         raise ValueError("it is not days, times and a zone")
     start, end = _minutes(found["start"]), _minutes(found["end"])
-    if start == end or start == MIDNIGHT:
+    if start in (end, MIDNIGHT):
         raise ValueError("it has no length: a whole day is 00:00-24:00")
-    days, on = (), None
+    days: tuple[int, ...] = ()
+    on = None
     if _DATE.fullmatch(found["days"]):
         on = date.fromisoformat(found["days"])
     else:
@@ -93,7 +94,7 @@ def _days(text: str) -> tuple[int, ...]:
     """`Mon-Wed,Sat` as numbers; `daily` is all of them, and a range may go past Sunday."""
     if text == "daily":
         return tuple(range(7))
-    found = set()
+    found: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if first not in _SHORT or (dash and last not in _SHORT):

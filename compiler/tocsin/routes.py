@@ -80,7 +80,7 @@ class Inhibition(NamedTuple):
     origin: Span
 
     def silences(self, source: Labels, target: Labels) -> bool:
-        """Whether one alert keeps the other from being told; an alert that passes both sides does not silence itself."""
+        """Whether one alert keeps the other from being told; one that passes both sides does not silence itself."""
         if not takes(self.source, source) or not takes(self.target, target):
             return False
         if takes(self.source, target) and takes(self.target, source):

@@ -46,7 +46,14 @@ class Spec(Section):
     grafana: Grafana
 
 
-SHARED = ("owners", "clusters", "signals", "slos", "tenants", "maintenance")  # the sections that an included file may hold
+SHARED = (
+    "owners",
+    "clusters",
+    "signals",
+    "slos",
+    "tenants",
+    "maintenance",
+)  # the sections that an included file may hold
 
 PLANNED = frozenset(
     """

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from tocsin.spec.receivers import Channels, TicketChannels
 from tocsin.spec.scalars import Name, Patience, Section, Url, Windows
@@ -28,4 +28,4 @@ class Owner(Section):
     ticket: TicketChannels
     runbooks: Url
     hours: Windows = ()
-    escalation: Steps = []
+    escalation: Steps = Field(default=[])

@@ -45,7 +45,7 @@ class Telegram(Section):
 
 
 class Email(Section):
-    """A mail through a relay. With a `username` there is a `password_file`; `require_tls` refuses a relay without TLS."""
+    """A mail through a relay. A `username` has a `password_file`; `require_tls` refuses a relay without TLS."""
 
     to: Mails
     sender: Mail = Field(alias="from")
