@@ -51,7 +51,7 @@ def parse(text: str) -> tuple[Window, ...]:
     days: tuple[int, ...] = ()
     on = None
     if _DATE.fullmatch(found["days"]):
-        on = date.fromisoformat(found["days"])
+        on = _date(found["days"])
     else:
         days = _days(found["days"])
     zone = found["zone"]
@@ -80,6 +80,13 @@ def zones() -> list[str]:
     from zoneinfo import available_timezones
 
     return sorted(available_timezones())
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"there is no {text}") from None
 
 
 def _minutes(text: str) -> int:

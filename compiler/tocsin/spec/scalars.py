@@ -163,7 +163,7 @@ def _windows(value: Any) -> tuple[str, ...]:
             windows = hours.parse(text)
         except ValueError as error:
             hint = "write days, times and a zone, as in `Mon-Fri 08:00-18:00 Europe/Berlin`"
-            raise refuse("TIM101", f"{kind(text)} is not a time that returns: {error}", hint) from None
+            raise refuse("TIM101", f"{kind(text)} is not a window of time: {error}", hint) from None
         zone = windows[0].zone
         if not hours.is_zone(zone):
             close = near(zone, hours.zones())
