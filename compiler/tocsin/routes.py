@@ -71,7 +71,11 @@ class TimeInterval(NamedTuple):
 
 
 class Inhibition(NamedTuple):
-    """While an alert that passes `source` fires, those that pass `target` and have its `equal` labels are not told."""
+    """While an alert that passes `source` fires, those that pass `target` and have its `equal` labels are not told.
+
+    An alert that passes both is no cause of another such. Later releases remember one cause for each set of equal
+    labels, which may be that one: then they miss the others.
+    """
 
     name: str
     source: tuple[Matcher, ...]

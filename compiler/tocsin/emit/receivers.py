@@ -38,7 +38,7 @@ _SECTIONS: dict[str, tuple[str, dict[str, Setting]]] = {
     "teams": ("msteamsv2_configs", {"title": _TITLE, "text": _TEXT}),
     # Plain text: nothing in a label is markup there.
     "email": ("email_configs", {"headers": {"Subject": _TITLE}, "html": "", "text": _TEXT}),
-    "telegram": ("telegram_configs", {"parse_mode": "", "message": f"{_TITLE}\n\n{_TEXT}"}),
+    "telegram": ("telegram_configs", {"parse_mode": "", "message": f"{_TITLE}\n{_TEXT}"}),
     "discord": ("discord_configs", {"title": _TITLE, "message": _TEXT}),
     "jira": ("jira_configs", {"summary": _TITLE, "description": _TEXT}),
     "webhook": ("webhook_configs", {}),  # a program reads it, which is told all labels and annotations

@@ -24,7 +24,7 @@ NEEDED = {
     "*.*.*.email.to": "add `to: [gpu@example.com]`",
     "*.*.*.email.from": "add `from: alerts@example.com`",
     "*.*.*.email.smarthost": 'add `smarthost: "mail.example.com:587"`, the relay that takes the mail',
-    "*.*.ticket.jira.url": "add `url: https://example.atlassian.net/`",
+    "*.*.ticket.jira.url": "add `url: https://example.atlassian.net/rest/api/2/`, with the path of the API",
     "*.*.ticket.jira.project": "add `project: GPU`, the project's key",
     "*.*.ticket.jira.issue_type": "add `issue_type: Task`, as the project calls it",
     "*.*.ticket.jira.username": "add `username: tocsin@example.com`, who opens the issues",

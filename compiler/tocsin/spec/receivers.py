@@ -63,7 +63,10 @@ class Webhook(Section):
 
 
 class Jira(Section):
-    """An issue in a project, opened as `username` with an API token, and closed by nobody but people."""
+    """An issue in a project, opened as `username` with an API token, and closed by nobody but people.
+
+    `url` has the path of the API in it, as in https://example.atlassian.net/rest/api/2/.
+    """
 
     url: Url
     project: ProjectKey

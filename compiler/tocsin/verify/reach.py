@@ -86,6 +86,9 @@ def _judge_inhibition(inhibition: Inhibition, alerts: Alerts, log: Log) -> None:
         if bare:
             what = f"{name} compares {label}, which {', '.join(bare)} lacks: it would match as empty"
             log.error("VFY122", what, inhibition.origin, OURS)
+    both = sorted({labels["alertname"] for labels in sources if labels in targets})
+    if both:
+        log.error("VFY122", f"{name} has {', '.join(both)} on both sides", inhibition.origin, OURS)
     if min(map(_rank, sources)) < max(map(_rank, targets)):
         log.error("VFY122", f"{name} lets less than a page silence a page", inhibition.origin, OURS)
 
