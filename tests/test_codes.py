@@ -90,7 +90,7 @@ def test_explain_all_lists_every_code_with_its_title(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("OWN11", "tocsin: no code is called OWN11; did you mean OWN101?\n"),
+        ("OWN10", "tocsin: no code is called OWN10; did you mean OWN106?\n"),
         ("PQL109", "tocsin: no code is called PQL109; did you mean PQL104?\n"),
     ],
 )
