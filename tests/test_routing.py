@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -18,10 +17,8 @@ from tocsin import naming
 from tocsin.diagnostics import Log
 from tocsin.pipeline import Compiled, compile_spec
 from tocsin.routes import Matcher, Route, inhibitor, taken, told
-from tocsin.verify.amtool import judge_notifications
 from tocsin.verify.notifications import read_cases, read_configuration, read_matcher
 from tocsin.verify.reach import judge_reach
-from tocsin.verify.run import Tool as Judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -312,98 +309,3 @@ def test_an_alert_that_no_route_test_is_about_is_told(two: Compiled) -> None:
         read_configuration(files[CONFIGURATION]), cases._replace(alerts=(({"alertname": "New"}, NOWHERE),)), log
     )
     assert "VFY120" in {told.code for told in log.sorted()}
-
-
-# --- the templates ----------------------------------------------------------------------------------------------------
-
-
-def judged(two: Compiled, amtool: Tool, folder: Path, **texts: tuple[str, str]) -> list[str]:
-    """What amtool says of the notifications of a release that it knows, with some texts replaced in files."""
-    files = files_of(two)
-    for path, artifact in files.items():
-        for old, new in texts.values():
-            artifact = artifact._replace(text=artifact.text.replace(old, new))  # noqa: PLW2901 - one after the other
-        files[path] = artifact
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(artifact.text, "utf-8")
-    log = Log()
-    judge_notifications(Judge("amtool", str(amtool.path), ""), files, folder, log)
-    return [told.code for told in log.sorted()]
-
-
-def test_a_text_that_cannot_be_rendered_is_told(amtool: Tool, tmp_path: Path) -> None:
-    oldest = compiled(GOLDEN / "oldest-targets" / "spec.yaml")
-    assert judged(oldest, amtool, tmp_path) == []
-    wrong = ('{{ template "tocsin.title" . }}', '{{ template "tocsin.titel" . }}')
-    assert judged(oldest, amtool, tmp_path, wrong=wrong) == ["VFY123"]  # once, wherever it stands
-
-
-DATA = {
-    "receiver": "hardware-page",
-    "status": "firing",
-    "alerts": [
-        {
-            "status": "resolved",
-            "labels": {"alertname": "Old", "severity": "page", "node": "n1"},
-            "annotations": {},
-            "startsAt": "2026-07-06T01:02:03Z",
-        },
-        {
-            "status": "firing",
-            "labels": {"alertname": "GpuLost", "cluster": "<!channel>", "node": "{{ .x }} & $1", "owner": "hardware"},
-            "annotations": {
-                "summary": "A GPU of <@here> {{ is }} gone",
-                "description": "3 of 4 report.",
-                "runbook_url": "https://runbooks.example.com/GpuLost",
-                "dashboard_url": "https://grafana.example.com/d/x?a=1&b=2",
-            },
-            "startsAt": "2026-07-06T03:04:05+02:00",
-        },
-    ],
-}
-PLAIN = """\
-2 alerts, 1 firing
-
-Over: Old
-Where: node n1
-Since: 2026-07-06 01:02:03 UTC
-
-A GPU of <@here> {{ is }} gone
-3 of 4 report.
-Where: cluster <!channel>, node {{ .x }} & $1
-Since: 2026-07-06 01:04:05 UTC
-Runbook: https://runbooks.example.com/GpuLost
-Dashboard: https://grafana.example.com/d/x?a=1&b=2
-"""
-RENDERED = {
-    "title": "[firing] A GPU of <@here> {{ is }} gone (1 of 2)",
-    "text": PLAIN,
-    "runbook": "https://runbooks.example.com/GpuLost",
-    "dashboard": "https://grafana.example.com/d/x?a=1&b=2",
-    "slack.title": "[firing] A GPU of &lt;@here&gt; {{ is }} gone (1 of 2)",
-    "slack.text": PLAIN.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
-}
-
-
-@pytest.mark.parametrize("name", RENDERED)
-def test_a_message_says_what_where_how_many_and_where_to_go(amtool: Tool, tmp_path: Path, name: str) -> None:
-    """Rendered by amtool, the same by every version. What looks like a template or like Slack's markup is text."""
-    assert rendered(amtool, tmp_path, name, DATA) == RENDERED[name]
-
-
-def test_an_escalation_says_so(amtool: Tool, tmp_path: Path) -> None:
-    data = {**DATA, "receiver": "boss-escalation"}
-    assert rendered(amtool, tmp_path, "title", data) == f"[escalated] {RENDERED['title']}"
-
-
-def rendered(amtool: Tool, folder: Path, name: str, data: dict[str, object]) -> str:
-    (folder / "data.json").write_text(json.dumps(data), "utf-8")
-    command = [
-        str(amtool.path),
-        "template",
-        "render",
-        f"--template.glob={ROOT}/templates/alertmanager/*.tmpl",
-        f'--template.text={{{{ template "tocsin.{name}" . }}}}',
-        f"--template.data={folder}/data.json",
-    ]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout

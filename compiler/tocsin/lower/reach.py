@@ -36,18 +36,22 @@ def route_tests(factory: Factory, samples: Sequence[Sample]) -> tuple[RouteTest,
     """One for each owner, severity, layer and tenant among the alerts; the heartbeat; and what is not ours."""
     alerting = factory.alerting
     heartbeat = (("alertname", naming.WATCHDOG), ("severity", "info"))
-    fallback = of_owner(alerting.fallback, "ticket")
-    found = {
-        heartbeat: RouteTest(heartbeat, (HEARTBEAT,), alerting.origin),
-        (): RouteTest((("alertname", "Foreign"),), (fallback,), alerting.origin),
-    }
+    foreign = (("alertname", "Foreign"),)
+    kinds = list(_kinds(factory, samples))
+    return (
+        RouteTest(heartbeat, (HEARTBEAT,), alerting.origin),
+        RouteTest(foreign, (of_owner(alerting.fallback, "ticket"),), alerting.origin),
+        *(_test(factory, labels, origin) for labels, origin in (*_others(factory, kinds), *kinds)),
+    )
+
+
+def _others(factory: Factory, kinds: Sequence[tuple[dict[str, str], Span]]) -> Iterator[tuple[dict[str, str], Span]]:
+    """What an owner has no alert of, but somebody else may write one of."""
+    ours = {(labels["owner"], labels["severity"]) for labels, _ in kinds}
     for owner in factory.owners.values():
-        for severity in ("page", "ticket", "info"):  # of alerts that others may write, too
-            labels = {"owner": owner.name, "severity": severity}
-            found[tuple(labels.items())] = _test(factory, labels, owner.origin)
-    for labels, origin in _kinds(factory, samples):
-        found.setdefault(tuple(labels.items()), _test(factory, labels, origin))
-    return tuple(found.values())
+        for severity in ("page", "ticket", "info"):
+            if (owner.name, severity) not in ours:
+                yield {"owner": owner.name, "severity": severity}, owner.origin
 
 
 def _kinds(factory: Factory, samples: Sequence[Sample]) -> Iterator[tuple[dict[str, str], Span]]:

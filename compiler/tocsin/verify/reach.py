@@ -95,11 +95,12 @@ def _judge_inhibition(inhibition: Inhibition, alerts: Alerts, log: Log) -> None:
 
 def _judge_groups(root: Route, alerts: Alerts, log: Log) -> None:
     """A label that nothing carries groups nothing. Foreign alerts may have any: routes of nobody are not judged."""
-    for route in walk(root):
+    ways = [(labels, {id(route) for route in taken(root, labels)}) for labels in alerts]
+    for route in (route for route in walk(root) if route.group_by):
         theirs = {id(one) for one in walk(route)}
-        here = [labels for labels in alerts if any(id(one) in theirs for one in taken(root, labels))]
+        carried = [labels.keys() for labels, way in ways if way & theirs]
         for label in route.group_by:
-            if here and not any(label in labels for labels in here):
+            if carried and not any(label in labels for labels in carried):
                 what = f"the route to {route.receiver} groups by {label}, which none of its alerts carries"
                 log.error("VFY122", what, route.origin, OURS)
 
