@@ -20,7 +20,6 @@ KNOWN: dict[str, tuple[Version, Version]] = {
 SINCE: dict[str, tuple[str, Version]] = {
     "webhook.url_file": ("alertmanager", (0, 26)),
     "telegram.bot_token_file": ("alertmanager", (0, 26)),
-    "cluster.label": ("alertmanager", (0, 26)),
     "discord.webhook_url_file": ("alertmanager", (0, 28)),  # in 0.27 the file was not read (alertmanager#3728)
     "teams.webhook_url_file": ("alertmanager", (0, 28)),  # as workflows take it; connectors are no more
     "jira": ("alertmanager", (0, 29)),  # since 0.28, but Debian's 0.28 was built without it

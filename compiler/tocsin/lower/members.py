@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.plan import Member
-from tocsin.versions import has
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
@@ -18,12 +17,10 @@ def members(factory: Factory) -> tuple[Member, ...]:
     addresses = factory.alerting.alertmanagers
     hosts = [address.rpartition(":")[0] for address in addresses]
     peers = [f"{host}:{_CLUSTER_PORT + hosts[:index].count(host)}" for index, host in enumerate(hosts)]
-    # A peer of another factory, whose address was taken over, is refused by its label.
-    label = (f"--cluster.label={factory.name}",) if has("cluster.label", factory.targets.alertmanager) else ()
     found = []
     for index, (host, me) in enumerate(zip(hosts, peers, strict=True)):
         others = tuple(f"--cluster.peer={peer}" for peer in peers if peer != me)
         listen = f"--cluster.listen-address=0.0.0.0:{me.rpartition(':')[2]}" if others else "--cluster.listen-address="
         name = host if hosts.count(host) == 1 else f"{host}-{hosts[:index].count(host)}"
-        found.append(Member(name, (listen, *others, *(label if others else ())), factory.alerting.origin))
+        found.append(Member(name, (listen, *others), factory.alerting.origin))
     return tuple(found)

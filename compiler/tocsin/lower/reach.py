@@ -33,25 +33,22 @@ def escalated(owner: str) -> str:
 
 
 def route_tests(factory: Factory, samples: Sequence[Sample]) -> tuple[RouteTest, ...]:
-    """One for each owner, severity, layer and tenant among the alerts; the heartbeat; and what is not ours."""
+    """One for each owner and severity; for each of these, layer and tenant among the alerts; and what is not ours."""
     alerting = factory.alerting
     heartbeat = (("alertname", naming.WATCHDOG), ("severity", "info"))
     foreign = (("alertname", "Foreign"),)
-    kinds = list(_kinds(factory, samples))
     return (
         RouteTest(heartbeat, (HEARTBEAT,), alerting.origin),
         RouteTest(foreign, (of_owner(alerting.fallback, "ticket"),), alerting.origin),
-        *(_test(factory, labels, origin) for labels, origin in (*_others(factory, kinds), *kinds)),
+        *(_test(factory, labels, origin) for labels, origin in (*_pairs(factory), *_kinds(factory, samples))),
     )
 
 
-def _others(factory: Factory, kinds: Sequence[tuple[dict[str, str], Span]]) -> Iterator[tuple[dict[str, str], Span]]:
-    """What an owner has no alert of, but somebody else may write one of."""
-    ours = {(labels["owner"], labels["severity"]) for labels, _ in kinds}
+def _pairs(factory: Factory) -> Iterator[tuple[dict[str, str], Span]]:
+    """Every owner and severity, whether we have such alerts or somebody else may write one."""
     for owner in factory.owners.values():
         for severity in ("page", "ticket", "info"):
-            if (owner.name, severity) not in ours:
-                yield {"owner": owner.name, "severity": severity}, owner.origin
+            yield {"owner": owner.name, "severity": severity}, owner.origin
 
 
 def _kinds(factory: Factory, samples: Sequence[Sample]) -> Iterator[tuple[dict[str, str], Span]]:
