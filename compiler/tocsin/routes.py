@@ -74,7 +74,7 @@ class Inhibition(NamedTuple):
     """While an alert that passes `source` fires, those that pass `target` and have its `equal` labels are not told.
 
     An alert that passes both is no cause of another such. Later releases remember one cause for each set of equal
-    labels, which may be that one: then they miss the others.
+    labels, which may be that one: then they miss the others. `name` is for readers.
     """
 
     name: str

@@ -103,14 +103,10 @@ def _inhibitions(lines: Lines, inhibitions: tuple[Inhibition, ...]) -> None:
         lines.add("inhibit_rules:")
     for one in inhibitions:
         lines.at(one.origin)
-        fields = {
-            "name": scalar(one.name) if one.name else "",
-            "source_matchers": flow(map(str, one.source)),
-            "target_matchers": flow(map(str, one.target)),
-            "equal": flow(one.equal),
-        }
-        for index, (key, text) in enumerate((key, text) for key, text in fields.items() if text):
-            lines.add(f"{'- ' if index == 0 else '  '}{key}: {text}")
+        lines.add(f"# {one.name}")  # a field of its own only since 0.30
+        lines.add(f"- source_matchers: {flow(map(str, one.source))}")
+        lines.add(f"  target_matchers: {flow(map(str, one.target))}")
+        lines.add(f"  equal: {flow(one.equal)}")
 
 
 def _route_tests(notifications: Notifications) -> Artifact:

@@ -8,7 +8,6 @@ from tocsin import naming
 from tocsin.lower import nodedown
 from tocsin.lower.objectives import ALERT as BURN
 from tocsin.routes import Inhibition, Matcher
-from tocsin.versions import has
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,14 +47,11 @@ _OWN = frozenset(("alertname", "severity", "owner", "layer", "slo", "window"))
 
 def inhibitions(factory: Factory, samples: Sequence[Sample]) -> tuple[Inhibition, ...]:
     """Those of which both sides can fire in this factory."""
-    found = [
+    return (
         *_node_down(factory, samples),
         *(one for cause in (*CAUSES, *_exporters(samples)) for one in _caused(factory, cause, samples)),
         *_burning(factory, samples),
-    ]
-    if has("inhibition.name", factory.targets.alertmanager):
-        return tuple(found)
-    return tuple(one._replace(name="") for one in found)
+    )
 
 
 def _caused(factory: Factory, cause: Cause, samples: Sequence[Sample]) -> Iterator[Inhibition]:

@@ -99,7 +99,7 @@ def _route(node: Node, artifact: Artifact, above: str) -> Route:
 
 def _inhibition(node: Node, artifact: Artifact) -> Inhibition:
     return Inhibition(
-        _text(node, "name"),
+        "",
         _matchers(node, "source_matchers"),
         _matchers(node, "target_matchers"),
         _texts(node, "equal"),
