@@ -18,6 +18,7 @@ from conftest import ROOT
 from fleet.alertmanager import startable
 from fleet.deadline import until
 from fleet.inbox import Inbox
+from fleet.listener import Listener
 from fleet.program import free_address, running
 from routing_world import NOWHERE, inhibitions, labels, trees, written
 from tocsin.diagnostics import Log
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fleet.program import Program
+    from tocsin.factory import Setting
     from toolbox import Tool
 
 SECOND = Duration.of(seconds=1)
@@ -239,3 +241,52 @@ def test_a_page_that_goes_on_is_told_to_somebody_else_and_one_that_ends_is_not(s
         until("the escalation", lambda: len(inbox.messages()) >= 3, also=server.program.tail)
         told = [(message.to, message.labels["alertname"]) for message in inbox.messages()]
         assert sorted(told) == [("boss-escalation", "old"), ("ops-page", "new"), ("ops-page", "old")]
+
+
+# Kind -> since when, how the compiler names the file of its address, and where its text is in what is posted.
+POSTED = {
+    "slack": ((0, 25), "api_url_file", ("attachments", 0, "text")),
+    "discord": ((0, 28), "webhook_url_file", ("embeds", 0, "description")),
+    "teams": ((0, 28), "webhook_url_file", ("attachments", 0, "content", "body", 1, "text")),
+}
+HOSTILE = {"alertname": "GpuLost", "cluster": "<!channel>", "node": "{{ .Alerts }} $1 .*"}
+
+
+def test_what_is_posted_is_the_template_filled_in(server: Running, alertmanager: Tool, tmp_path: Path) -> None:
+    """The address comes from a file, the text from the hosted templates, and no label is anything but text."""
+    kinds = {kind: said for kind, said in POSTED.items() if said[0] <= alertmanager.version}
+    posted: dict[str, Any] = {}
+    listener = Listener(("127.0.0.1", 0), lambda path, body: posted.update({path: json.loads(body)}) or "ok")
+    with contextlib.ExitStack() as stack:
+        stack.callback(listener.stop)
+        receivers = []
+        for kind, (_, key, _) in kinds.items():
+            (tmp_path / kind).write_text("http://{}:{}/{}".format(*listener.address, kind), "utf-8")
+            settings: dict[str, Setting] = {key: str(tmp_path / kind)}
+            if kind == "slack":
+                settings["channel"] = "#ops"
+            receivers.append(Receiver(kind, (Channel(kind, settings),), NOWHERE))
+        leaves = [Route(kind, NOWHERE, wait=SECOND, goes_on=True) for kind in kinds]
+        root = Route("nobody", NOWHERE, children=tuple(leaves))
+        _define_defaults(tmp_path / "templates" / "default.tmpl")
+        hosted = ROOT / "templates" / "alertmanager" / "tocsin.tmpl"
+        text = written(root, (), (), [Receiver("nobody", (), NOWHERE), *receivers])
+        server.load(f"templates: [{json.dumps(str(hosted))}]\n{text}")
+        server.fire([HOSTILE])
+        until("all posts", lambda: posted.keys() == {f"/{kind}" for kind in kinds}, also=server.program.tail)
+        for kind, (_, _, path) in kinds.items():
+            found: Any = posted[f"/{kind}"]
+            for step in path:
+                found = found[step]
+            assert found.startswith("1 alert, 1 firing\n\nGpuLost\nWhere: cluster "), found
+            shown = "&lt;!channel&gt;" if kind == "slack" else "<!channel>"
+            assert f"cluster {shown}, node {{{{ .Alerts }}}} $1 .*\n" in found
+
+
+def _define_defaults(file: Path) -> None:
+    """What Slack's other fields are made of, where Debian's Alertmanager has no templates of its own."""
+    if file.exists():
+        fields = "title titlelink pretext text fallback callbackid username color footer iconemoji iconurl channel"
+        file.write_text(
+            "".join(f'{{{{ define "slack.default.{one}" }}}}{{{{ end }}}}' for one in fields.split()), "utf-8"
+        )
