@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tocsin.plan import Alert, RuleTest
 
 ALERT = "NodeDown"
+# Not what answers for a node from beside it, as its management controller does.
 _EXPORTERS = 'up{job=~"dcgm|node"}'
 
 
@@ -35,7 +36,7 @@ def node_down(factory: Factory) -> RuleGroup:
 
 
 def _test(factory: Factory, alert: Alert) -> RuleTest:
-    """One exporter dies at minute 10, the other at minute 20; the node is back at minute 40. On another, one dies."""
+    """One exporter dies at minute 10, the other at minute 20; it is back at minute 40. On another, one dies."""
     node = example_node(factory)
     other = {**node, "node": "other"}
     inputs = [
@@ -43,6 +44,7 @@ def _test(factory: Factory, alert: Alert) -> RuleTest:
         for at, job, values in (
             (node, "dcgm", "1x9 0x29 1x20"),
             (node, "node", "1x19 0x19 1x20"),
+            (node, "bmc", "1x60"),
             (other, "dcgm", "1x9 0x50"),
             (other, "node", "1x60"),
         )
