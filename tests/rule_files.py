@@ -16,9 +16,7 @@ def rule_files(plan: Plan) -> list[RuleFile]:
 def _filled(file: RuleFile, part: Any) -> Any:
     match part:
         case str():
-            for blank, value in file.blanks:
-                part = part.replace(blank, value)
-            return part
+            return file.filled(part)
         case dict():
             return {key: _filled(file, value) for key, value in part.items()}
         case tuple() if hasattr(part, "_fields"):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PACKAGE = ROOT / "compiler" / "tocsin"
 
 # A module belongs to the first entry that its name begins with. Lower numbers are further down.
-GROUND = {"source", "offsets", "units", "codes", "hostlist", "pattern", "secrecy", "templates", "toolerror"}
+GROUND = {"source", "offsets", "units", "codes", "hostlist", "hours", "pattern", "secrecy", "templates", "toolerror"}
 NOUNS = {
     "artifact",
     "burn",
@@ -31,6 +31,7 @@ NOUNS = {
     "naming",
     "plan",
     "promql",
+    "routes",
     "spec",
     "stores",
     "versions",

@@ -26,6 +26,10 @@ ELSEWHERE = {
     "VFY107": "only a build reads the counters files",
     "VFY108": "only a build can meet such a promtool: test_discovery_written",
     "VFY115": "only a build reads the scripts: test_deep.test_a_script_that_no_shell_can_read_is_not_written",
+    "VFY120": "only a build sends every alert through the routes: test_routing",
+    "VFY121": "only a build looks for routes that nothing takes: test_routing",
+    "VFY122": "only a build knows the labels of every alert: test_routing",
+    "VFY123": "only a build renders the templates: test_notification_templates",
     "YML110": "it takes a file of more than 16 MiB: test_messages.test_a_file_that_is_too_large_is_refused",
 }
 
@@ -86,7 +90,7 @@ def test_explain_all_lists_every_code_with_its_title(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("OWN11", "tocsin: no code is called OWN11; did you mean OWN101?\n"),
+        ("OWN1O3", "tocsin: no code is called OWN1O3; did you mean OWN103?\n"),
         ("PQL109", "tocsin: no code is called PQL109; did you mean PQL104?\n"),
     ],
 )

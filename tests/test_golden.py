@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,8 @@ def plain(value: Any) -> Any:
             return str(value)
         case Fraction():
             return number(value)
+        case date():
+            return value.isoformat()
         case tuple() if hasattr(value, "_asdict"):
             return {name: plain(field) for name, field in value._asdict().items()}
         case list() | tuple():

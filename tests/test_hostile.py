@@ -15,6 +15,7 @@ import pickle
 import re
 import resource
 import socket
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -491,7 +492,9 @@ TEXTS += [
 FIELDS = """
 factory version include targets.prometheus layers.fabric owners.network.runbooks
 owners.network.page.pagerduty.routing_key_file owners.network.ticket.slack.channel
-owners.network.ticket.slack.api_url_file
+owners.network.ticket.slack.api_url_file owners.network.hours owners.network.escalation.to
+owners.network.ticket.email.to owners.network.ticket.email.smarthost owners.network.ticket.jira.issue_type
+owners.network.ticket.jira.project maintenance.patches.when maintenance.patches.owners.0 maintenance.patches.mute
 labels.cluster.values.0 labels.service.values.0 labels.service.pattern labels.tenant.from
 clusters.east.region clusters.east.scheduler clusters.east.nodes.h100.hosts clusters.east.nodes.h100.gpu.model
 clusters.east.nodes.h100.fabric clusters.east.nodes.h100.fabric_devices clusters.east.nodes.h100.fabric_speed
@@ -506,16 +509,33 @@ alerting.heartbeat.every grafana.url grafana.datasource
 """.split()
 FREE = ["labels.service.values.0", "tenants.vision.accounts.0", "signals.define.train_steps.unit"]
 KEYS = """
-owners.network labels.service clusters.east clusters.east.nodes.h100 clusters.east.jobs.trainer
+owners.network maintenance.patches labels.service clusters.east clusters.east.nodes.h100 clusters.east.jobs.trainer
 signals.define.train_steps slos.chat-availability tenants.vision grafana
 """.split()
 LABEL_VALUES, ACCOUNT = "labels.service.values.0", "tenants.vision.accounts.0"
+
+
+NETWORK = {"hours": "Mon-Fri 08:00-18:00 UTC", "escalation": {"after": "30m", "to": "gpu-platform"}}
+TICKET = {
+    "email": {"to": "net@example.com", "from": "tocsin@example.com", "smarthost": "mail:587"},
+    "jira": {
+        "url": "https://jira.example.com/rest/api/2/",
+        "project": "NET",
+        "issue_type": "Task",
+        "username": "tocsin",
+        "token_file": "secrets/jira",
+    },
+}
 
 
 def spec_with(path: str, text: str, *, as_key: bool = False) -> str:
     """The spec with a text at a path, or as the key that stands there."""
     spec = usual_spec()
     spec["labels"]["service"]["values"] = ["chat"]
+    spec["targets"]["alertmanager"] = "0.33"
+    spec["owners"]["network"] |= deepcopy(NETWORK)
+    spec["owners"]["network"]["ticket"] |= deepcopy(TICKET)
+    spec["maintenance"] = {"patches": {"when": "Sun 02:00-06:00 UTC", "owners": ["network"], "mute": "all"}}
     spec["clusters"]["east"]["jobs"]["trainer"].pop("tenant")  # accounts are only used where a job names no tenant
     node: Any = spec
     *above, last = (int(step) if step.isdigit() else step for step in path.split("."))
@@ -569,6 +589,8 @@ def parsed(artifact: Artifact) -> Any:
         return yaml.load(artifact.text, yaml.CSafeLoader)
     if artifact.path.endswith(".json"):
         return json.loads(artifact.text)
+    if artifact.path.endswith(".tmpl"):
+        return artifact.text.splitlines()
     return list(csv.reader(artifact.text.splitlines(), strict=True))
 
 
@@ -593,7 +615,10 @@ def shape(artifact: Artifact) -> Any:
 # The keys below which Prometheus and Alertmanager read templates of Go.
 TEMPLATES = {
     "rules": ("summary", "description", "runbook_url", "dashboard_url"),
-    "alertmanager": ("title", "text", "description"),
+    "alertmanager": (
+        *("title", "title_link", "text", "description", "client_url", "alerts", "runbook", "dashboard"),
+        *("message", "Subject", "summary"),
+    ),
 }
 
 

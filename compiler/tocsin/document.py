@@ -47,8 +47,8 @@ class Places(NamedTuple):
                 key, node = node.entries[str(step)]
             elif node.kind == "sequence" and isinstance(step, int) and step < len(node.items):
                 key = node = node.items[step]
-            elif node.kind == "scalar" and step == 0:
-                key = node  # one text, where a list may stand, is its own first item
+            elif step == 0:
+                key = node  # what stands where a list may, is its own first item
             else:
                 return None, key
         return node, key

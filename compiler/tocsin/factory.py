@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tocsin.burn import Pair, Windows
 from tocsin.catalog import DEEP_JOB, ExporterKind, GpuModel, Metric
 from tocsin.discovery import Source
+from tocsin.hours import Window
 from tocsin.indicators import Indicator
 from tocsin.pattern import matches
 from tocsin.source import Span
@@ -16,20 +17,43 @@ from tocsin.versions import Version
 LAYERS = ("silicon", "fabric", "runtime", "application", "facility")
 
 
+Setting = str | int | bool | dict[str, "Setting"]
+
+
 class Channel(NamedTuple):
-    """One integration of a receiver: `kind` is pagerduty, slack or webhook, `settings` its fields, secrets as files."""
+    """One integration of a receiver: `kind` as in the spec, `settings` Alertmanager's fields, secrets as files."""
 
     kind: str
-    settings: dict[str, str]
+    settings: dict[str, Setting]
+
+
+class Step(NamedTuple):
+    """Pages that still fire `after` so long are told to the owner `to` as well."""
+
+    after: Duration
+    to: str
+    origin: Span
 
 
 class Owner(NamedTuple):
-    """A team and how it is reached; `runbooks` ends in a slash."""
+    """A team and how it is reached; `runbooks` ends in a slash. No `hours` are all hours, for its tickets."""
 
     name: str
     page: tuple[Channel, ...]
     ticket: tuple[Channel, ...]
     runbooks: str
+    origin: Span
+    hours: tuple[Window, ...] = ()
+    escalation: tuple[Step, ...] = ()
+
+
+class Maintenance(NamedTuple):
+    """In these windows the owners are not told what `mutes` says: page, ticket, or both."""
+
+    name: str
+    windows: tuple[Window, ...]
+    owners: tuple[str, ...]
+    mutes: tuple[str, ...]
     origin: Span
 
 
@@ -180,12 +204,18 @@ class Slo(NamedTuple):
 
 
 class Tenant(NamedTuple):
-    """A tenant, its accounts at the scheduler, and its namespaces of Kubernetes."""
+    """A tenant, its accounts at the scheduler, and its namespaces of Kubernetes.
+
+    It is told of what names it through `page` and `ticket`, where it has them: beside the owner or `instead` of it.
+    """
 
     name: str
     accounts: tuple[str, ...]
     namespaces: tuple[str, ...]
     origin: Span
+    page: tuple[Channel, ...] = ()
+    ticket: tuple[Channel, ...] = ()
+    instead: bool = False
 
 
 class Servers(NamedTuple):
@@ -304,6 +334,7 @@ class Factory(NamedTuple):
     retention: Retention
     refresh: Duration
     deep: Deep | None
+    maintenance: dict[str, Maintenance]
 
     @property
     def on_pods(self) -> bool:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from tocsin.capacity import Size
 from tocsin.catalog import Metric
 from tocsin.factory import Channel
+from tocsin.routes import Inhibition, Route, TimeInterval
 from tocsin.source import Span
 from tocsin.units import Duration
 
@@ -273,6 +274,12 @@ class RuleFile(NamedTuple):
     blanks: tuple[tuple[str, str], ...] = ()
     origin: Span | None = None
 
+    def filled(self, text: str) -> str:
+        """A text of the groups without blanks."""
+        for blank, value in self.blanks:
+            text = text.replace(blank, value)
+        return text
+
     @property
     def path(self) -> str:
         """Where the rules go."""
@@ -296,24 +303,18 @@ class Receiver(NamedTuple):
     tells_end: bool = True
 
 
-class Route(NamedTuple):
-    """A node of the routing tree. Empty timings and groupings are the parent's."""
-
-    receiver: str
-    origin: Span
-    matchers: tuple[tuple[str, str], ...] = ()
-    group_by: tuple[str, ...] = ()
-    wait: Duration | None = None
-    interval: Duration | None = None
-    repeat: Duration | None = None
-    children: tuple["Route", ...] = ()
-
-
 class RouteTest(NamedTuple):
-    """An alert with these labels reaches this receiver and no other."""
+    """An alert with these labels reaches these receivers, in this order, and no other."""
 
     labels: tuple[tuple[str, str], ...]
-    receiver: str
+    receivers: tuple[str, ...]
+    origin: Span
+
+
+class Sample(NamedTuple):
+    """An alert as it comes to Alertmanager, for all that differ from it in the values of labels only."""
+
+    labels: dict[str, str]
     origin: Span
 
 
@@ -326,12 +327,15 @@ class Member(NamedTuple):
 
 
 class Notifications(NamedTuple):
-    """Alertmanager's side."""
+    """Alertmanager's side. `samples` are the alerts that there are, by which routes and inhibitions are judged."""
 
     root: Route
     receivers: tuple[Receiver, ...]
     tests: tuple[RouteTest, ...]
     members: tuple[Member, ...]
+    intervals: tuple[TimeInterval, ...] = ()
+    inhibitions: tuple[Inhibition, ...] = ()
+    samples: tuple[Sample, ...] = ()
 
 
 # --- dashboards -------------------------------------------------------------------------------------------------------

@@ -25,6 +25,10 @@ SINCE: dict[str, tuple[str, Version]] = {
     "dcgm.labels_of_shares": ("dcgm_exporter", (4, 8, 3)),
     # The job mapping has a file for each MIG instance (dcgm-exporter, 4.5.3-4.8.2, #602).
     "dcgm.jobs_of_instances": ("dcgm_exporter", (4, 8, 2)),
+    "telegram.bot_token_file": ("alertmanager", (0, 26)),
+    "discord.webhook_url_file": ("alertmanager", (0, 28)),  # in 0.27 the file was not read (alertmanager#3728)
+    "teams.webhook_url_file": ("alertmanager", (0, 28)),  # as workflows take it; connectors are no more
+    "jira": ("alertmanager", (0, 29)),  # since 0.28, but Debian's 0.28 was built without it
     "remote_write.sample_age_limit": ("prometheus", (2, 50)),
     # In the file since 3.8, but up to 3.10 it was kept a million times longer than written there (prometheus#18200).
     "storage.tsdb.retention": ("prometheus", (3, 11)),

@@ -15,6 +15,7 @@ from tocsin.check.retention import check_retention
 from tocsin.check.scheduler import check_scheduler
 from tocsin.check.servers import check_servers
 from tocsin.check.sharing import check_sharing
+from tocsin.check.tenants import check_tenants
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -33,6 +34,7 @@ CHECKS = (
     check_servers,
     check_capacity,
     check_retention,
+    check_tenants,
 )
 
 

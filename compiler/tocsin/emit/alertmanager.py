@@ -1,38 +1,33 @@
-"""Alertmanager's configuration and the route tests beside it."""
+"""Alertmanager's configuration, the templates that its messages are made of, and the route tests beside it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
+from tocsin.emit.receivers import add_receiver
 from tocsin.emit.text import Lines, flow, scalar
+from tocsin.hours import DAYS
+from tocsin.templates import template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from tocsin.factory import Channel
-    from tocsin.plan import Notifications, Plan, Route
+    from tocsin.hours import Window
+    from tocsin.plan import Notifications, Plan
+    from tocsin.routes import Inhibition, Route, TimeInterval
 
 CONFIGURATION, ROUTE_TESTS = "alertmanager/alertmanager.yml", "alertmanager/routes_test.yml"
-
-# What a person needs in the first line, and where to go from there.
-# Alerts of one group differ in what they say, so there may be no summary that is common to all.
-_MORE = "{{ if gt (len .Alerts) 1 }} (1 of {{ len .Alerts }}){{ end }}"
-_TITLE = f"[{{{{ .Status }}}}] {{{{ (index .Alerts 0).Annotations.summary }}}}{_MORE}"
-_LINKS = "{{ .Annotations.runbook_url }} {{ .Annotations.dashboard_url }}"
-_BODY = f"{{{{ range .Alerts }}}}{{{{ .Annotations.description }}}} {_LINKS}\n{{{{ end }}}}"
-_TEXTS = {
-    "slack": {"title": _TITLE, "text": _BODY},
-    "pagerduty": {"description": _TITLE},
-    "webhook": {},
-}
+TEMPLATES = "alertmanager/templates/tocsin.tmpl"
 
 
 def alertmanager(plan: Plan) -> Iterator[Artifact]:
-    """The configuration, what `amtool config routes test` must answer, and each server's flags, one a line."""
-    yield _configuration(plan.notifications)
-    yield _route_tests(plan.notifications)
-    for member in plan.notifications.members:
+    """The configuration, its templates, what `amtool config routes test` must answer, and each server's flags."""
+    notifications = plan.notifications
+    yield _configuration(notifications)
+    yield Artifact(TEMPLATES, template("alertmanager/tocsin.tmpl"), ((1, notifications.root.origin),))
+    yield _route_tests(notifications)
+    for member in notifications.members:
         text = "".join(f"{flag}\n" for flag in member.flags)
         yield Artifact(f"alertmanager/flags/{member.name}.args", text, ((1, member.origin),))
 
@@ -43,14 +38,14 @@ def _configuration(notifications: Notifications) -> Artifact:
         "a relative path is relative to Alertmanager's working directory, not to this file."
     )
     lines.at(notifications.root.origin)
+    lines.add(f"templates: {flow(['templates/tocsin.tmpl'])}")
     lines.add("route:")
     _route(lines, notifications.root, "  ")
+    _intervals(lines, notifications.intervals)
+    _inhibitions(lines, notifications.inhibitions)
     lines.add("receivers:")
     for receiver in notifications.receivers:
-        lines.at(receiver.origin)
-        lines.add(f"- name: {scalar(receiver.name)}")
-        for channel in receiver.channels:
-            _channel(lines, channel, tells_end=receiver.tells_end)
+        add_receiver(lines, receiver)
     return lines.artifact(CONFIGURATION)
 
 
@@ -58,15 +53,19 @@ def _route(lines: Lines, route: Route, indent: str) -> None:
     lines.at(route.origin)
     lines.add(f"{indent}receiver: {scalar(route.receiver)}")
     inner = indent.replace("-", " ")
-    if route.matchers:
-        equal = [f'{label}="{value}"' for label, value in route.matchers]
-        lines.add(f"{inner}matchers: {flow(equal)}")
-    if route.group_by:
-        lines.add(f"{inner}group_by: {flow(route.group_by)}")
+    for key, texts in (
+        ("matchers", [str(matcher) for matcher in route.matchers]),
+        ("group_by", route.group_by),
+        ("mute_time_intervals", route.muted),
+        ("active_time_intervals", route.active),
+    ):
+        if texts:
+            lines.add(f"{inner}{key}: {flow(texts)}")
     for key, value in (
         ("group_wait", route.wait),
         ("group_interval", route.interval),
         ("repeat_interval", route.repeat),
+        ("continue", "true" if route.goes_on else None),
     ):
         if value is not None:
             lines.add(f"{inner}{key}: {value}")
@@ -76,20 +75,57 @@ def _route(lines: Lines, route: Route, indent: str) -> None:
             _route(lines, child, f"{inner}- ")
 
 
-def _channel(lines: Lines, channel: Channel, *, tells_end: bool) -> None:
-    lines.add(f"  {channel.kind}_configs:")
-    settings = {**channel.settings, **_TEXTS[channel.kind]}
-    for index, (key, value) in enumerate(settings.items()):
-        lines.field("  - " if index == 0 else "    ", key, value)
-    lines.add(f"    send_resolved: {str(tells_end).lower()}")
+def _intervals(lines: Lines, intervals: tuple[TimeInterval, ...]) -> None:
+    if intervals:
+        lines.add("time_intervals:")
+    for interval in intervals:
+        lines.at(interval.origin)
+        lines.add(f"- name: {scalar(interval.name)}")
+        lines.add("  time_intervals:")
+        for window in interval.windows:
+            lines.add(f"  - {{{_days(window)}, times: [{_times(window)}], location: {scalar(window.zone)}}}")
+
+
+def _days(window: Window) -> str:
+    if window.on is None:
+        return f"weekdays: {flow(DAYS[day] for day in window.days)}"
+    on = window.on
+    return f'years: ["{on.year}"], months: ["{on.month}"], days_of_month: ["{on.day}"]'
+
+
+def _times(window: Window) -> str:
+    start, end = (f'"{minutes // 60:02}:{minutes % 60:02}"' for minutes in (window.start, window.end))
+    return f"{{start_time: {start}, end_time: {end}}}"
+
+
+def _inhibitions(lines: Lines, inhibitions: tuple[Inhibition, ...]) -> None:
+    if inhibitions:
+        lines.add("inhibit_rules:")
+    for one in inhibitions:
+        lines.at(one.origin)
+        lines.add(f"# {one.name}")  # a field of its own only since 0.30
+        lines.add(f"- source_matchers: {flow(map(str, one.source))}")
+        lines.add(f"  target_matchers: {flow(map(str, one.target))}")
+        lines.add(f"  equal: {flow(one.equal)}")
 
 
 def _route_tests(notifications: Notifications) -> Artifact:
-    lines = Lines("Generated by tocsin. An alert with these labels reaches this receiver and no other.")
+    lines = Lines(
+        "Generated by tocsin. An alert with these labels reaches these receivers, in this order, and no other.\n"
+        "Below, one of each kind of alert that there is, as it comes to Alertmanager: what a route, a group or an\n"
+        "inhibition looks at is shown to be there."
+    )
     lines.at(notifications.root.origin)
     lines.add("tests:")
     for test in notifications.tests:
         lines.at(test.origin)
-        labels = ", ".join(f"{label}: {scalar(value)}" for label, value in test.labels)
-        lines.add(f"- {{labels: {{{labels}}}, receiver: {scalar(test.receiver)}}}")
+        lines.add(f"- {{labels: {_labels(dict(test.labels))}, receivers: {flow(test.receivers)}}}")
+    lines.add("alerts:")
+    for sample in notifications.samples:
+        lines.at(sample.origin)
+        lines.add(f"- {_labels(sample.labels)}")
     return lines.artifact(ROUTE_TESTS)
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    return f"{{{', '.join(f'{name}: {scalar(value)}' for name, value in labels.items())}}}"

@@ -32,7 +32,6 @@ _WANTED = {
     "bool_type": "true or false",
 }
 _OTHER_OBJECTIVES = ("slos.*.latency", "slos.*.time_slice", "slos.*.availability", "slos.*.composite")
-_CHOICES = ("clusters.*.discovery", "owners.*.page", "owners.*.ticket")
 _SELECTORS = ("slos.*.ratio.bad", "slos.*.ratio.good", "slos.*.ratio.total")
 _QUOTE_IT = "put the metric first, and the whole into quotes: 'requests_total{label=\"value\"}'"
 
@@ -108,8 +107,6 @@ def _planned_key(path: Path, places: Places, log: Log) -> None:
     hint = "remove it: a key that has no effect would only look as if it had one"
     if _is_in(path, _OTHER_OBJECTIVES):
         hint = "this version understands `ratio`"
-    elif _is_in(path[:-1], _CHOICES):
-        hint = f"this version understands {_either(known_keys(path[:-1]), '`')}"
     what = f"`{path[-1]}` in {_named(path[:-1])} is planned, this version does not act on it"
     log.error("SPC107", what, places.key(*path), hint)
 

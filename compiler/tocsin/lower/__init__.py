@@ -11,6 +11,7 @@ from tocsin.lower.deep import deep_counters, job_hooks
 from tocsin.lower.fabric import errors
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
+from tocsin.lower.nodedown import node_down
 from tocsin.lower.nvlink import nvlink
 from tocsin.lower.objectives import objectives, periods
 from tocsin.lower.peers import peers
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 # The rule groups of each layer's file. A group is left out where the factory does not collect its signal.
 LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
-    "silicon": (presence, xid, throttling, memory, pcie, hbm),
+    "silicon": (node_down, presence, xid, throttling, memory, pcie, hbm),
     "fabric": (errors, roce, ports, nvlink),
     "runtime": (jobs,),
 }
@@ -61,7 +62,7 @@ def lower(factory: Factory) -> Plan:
         factory=factory.name,
         servers=tiered,
         rules=(*rules, *later.values()),
-        notifications=notifications(factory),
+        notifications=notifications(factory, rules, servers),
         dashboards=(operations(factory),),
         datasource_url=factory.datasource_url,
         counter_files=(*counter_files(factory), *deep_counters(factory)),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.factory import Alerting, Factory
+from tocsin.resolve.channels import webhook
 from tocsin.resolve.clusters import resolve_clusters
 from tocsin.resolve.deep import resolve_deep
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
-from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
+from tocsin.resolve.owners import known_owner, resolve_layers, resolve_maintenance, resolve_owners
 from tocsin.resolve.retention import resolve_retention
 from tocsin.resolve.scheduler import require_jobs
 from tocsin.resolve.servers import resolve_other_series, resolve_servers
@@ -28,7 +29,7 @@ def resolve(document: Document, log: Log) -> Factory:
     targets = resolve_targets(document, log)
     owners = resolve_owners(document, targets, log)
     layers = resolve_layers(document, owners, log)
-    tenants = resolve_tenants(document, log)
+    tenants = resolve_tenants(document, targets, log)
     labels = resolve_labels(document, tenants, log)
     deep = resolve_deep(document, log)
     clusters = resolve_clusters(document, tenants, deep, log)
@@ -58,6 +59,7 @@ def resolve(document: Document, log: Log) -> Factory:
         retention=resolve_retention(document, targets, signals, slos, log),
         refresh=spec.collection.refresh or spec.collection.intervals.default,
         deep=deep,
+        maintenance=resolve_maintenance(document, owners, log),
     )
 
 

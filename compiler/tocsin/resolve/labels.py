@@ -8,10 +8,12 @@ from tocsin import pattern
 from tocsin.diagnostics import Related
 from tocsin.factory import Label, Tenant
 from tocsin.promql import regexp
+from tocsin.resolve.channels import resolve_channels
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
+    from tocsin.factory import Targets
     from tocsin.source import Span
 
 # Without these no signal can be tied to its place and its job (one word per idea, whatever an exporter calls it).
@@ -27,7 +29,7 @@ RESERVED = frozenset(
 _RE2 = "Prometheus reads RE2: no look-around, no back references"
 
 
-def resolve_tenants(document: Document, log: Log) -> dict[str, Tenant]:
+def resolve_tenants(document: Document, targets: Targets, log: Log) -> dict[str, Tenant]:
     """The tenants by name; an account, and a namespace, belongs to one of them."""
     for kind in ("account", "namespace"):
         _tell_shared(kind, document, log)
@@ -37,7 +39,17 @@ def resolve_tenants(document: Document, log: Log) -> dict[str, Tenant]:
         if not tenant.accounts and not tenant.namespaces and not document.is_broken("tenants", name):
             hint = f"name the scheduler's accounts that are the tenant's: `accounts: [{name}]`"
             log.error("TEN104", f"nothing belongs to the tenant '{name}'", place, hint)
-        tenants[name] = Tenant(name, tuple(tenant.accounts), tuple(tenant.namespaces), place)
+        page, ticket = (
+            resolve_channels(channels, document, ("tenants", name, path), targets, log) if channels else ()
+            for path, channels in (("page", tenant.page), ("ticket", tenant.ticket))
+        )
+        if tenant.instead and not tenant.page and not tenant.ticket and not document.is_broken("tenants", name):
+            what = f"the tenant '{name}' is told of nothing, and would be told instead of the owners"
+            hint = "add `page` or `ticket`, the tenant's own, or remove `instead`"
+            log.error("TEN121", what, document.places.key("tenants", name, "instead"), hint)
+        tenants[name] = Tenant(
+            name, tuple(tenant.accounts), tuple(tenant.namespaces), place, page, ticket, tenant.instead
+        )
     return dict(sorted(tenants.items()))
 
 

@@ -1,18 +1,18 @@
-"""Owners, their channels, and the layers that they own."""
+"""Owners, who follows where their pages do not end, the layers that they own, and when they are not disturbed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin import hours
 from tocsin.diagnostics import near
-from tocsin.factory import LAYERS, Channel, Owner
-from tocsin.resolve.targets import require
+from tocsin.factory import LAYERS, Maintenance, Owner, Step
+from tocsin.resolve.channels import resolve_channels
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
-    from tocsin.document import Document
+    from tocsin.document import Document, Path
     from tocsin.factory import Targets
-    from tocsin.spec.owners import Channels, Webhook
 
 
 def resolve_owners(document: Document, targets: Targets, log: Log) -> dict[str, Owner]:
@@ -20,45 +20,54 @@ def resolve_owners(document: Document, targets: Targets, log: Log) -> dict[str, 
     owners = {}
     for name, owner in sorted(document.spec.owners.items()):
         page, ticket = (
-            _channels(getattr(owner, path), document, ("owners", name, path), targets, log)
+            resolve_channels(getattr(owner, path), document, ("owners", name, path), targets, log)
             for path in ("page", "ticket")
         )
         runbooks = owner.runbooks.rstrip("/") + "/"
-        owners[name] = Owner(name, page, ticket, runbooks, document.places.key("owners", name))
+        windows = tuple(window for text in owner.hours for window in hours.parse(text))
+        owners[name] = Owner(name, page, ticket, runbooks, document.places.key("owners", name), windows)
     if not owners and not document.is_broken("owners"):
         log.error("OWN103", "this factory has no owners", document.places.key("owners"), "name at least one team")
-    return owners
+    return {
+        name: owner._replace(escalation=_escalation(owner, document, owners, log)) for name, owner in owners.items()
+    }
 
 
-def _channels(
-    channels: Channels, document: Document, path: tuple[str, ...], targets: Targets, log: Log
-) -> tuple[Channel, ...]:
-    found = []
-    if channels.pagerduty:
-        found.append(Channel("pagerduty", {"routing_key_file": channels.pagerduty.routing_key_file}))
-    if channels.slack:
-        slack = channels.slack
-        found.append(Channel("slack", {"channel": slack.channel, "api_url_file": slack.api_url_file}))
-    if channels.webhook:
-        found.append(webhook(channels.webhook, document, (*path, "webhook"), targets, log))
-    if not found and not document.is_broken(*path):
-        what = f"`{'.'.join(path)}` names no channel: nobody would be told"
-        log.error("OWN104", what, document.places.key(*path), "add `pagerduty`, `slack` or `webhook`")
-    return tuple(found)
+def _escalation(owner: Owner, document: Document, owners: dict[str, Owner], log: Log) -> tuple[Step, ...]:
+    """Who is told later, in their order; an owner who is unknown is told and left out."""
+    steps: list[Step] = []
+    for index, step in enumerate(document.spec.owners[owner.name].escalation):
+        path = ("owners", owner.name, "escalation", index)
+        place = document.places.value(*path, "to")
+        if not known_owner(document, owners, step.to, (*path, "to"), log):
+            continue
+        if step.to == owner.name or step.to in (other.to for other in steps):
+            what = f"the pages of '{owner.name}' reach '{step.to}' already"
+            log.error("OWN120", what, place, "name an owner who is not told by then")
+        if steps and step.after <= steps[-1].after:
+            what = f"this step comes after {step.after}, the one before it after {steps[-1].after}"
+            log.error("OWN121", what, document.places.value(*path, "after"), "write the steps in their order")
+        steps.append(Step(step.after, step.to, place))
+    return tuple(steps)
 
 
-def webhook(written: Webhook, document: Document, path: tuple[str, ...], targets: Targets, log: Log) -> Channel:
-    """A webhook as a channel: an address that is no secret, or a file that holds one."""
-    if (written.url is None) == (written.url_file is None) and not document.is_broken(*path):
-        hint = "`url` for an address that anyone may see, `url_file` for one that is a secret"
-        log.error("OWN105", "a webhook has one of `url` and `url_file`", document.places.key(*path), hint)
-    if written.url_file is not None:
-        require("webhook.url_file", targets, "a webhook's `url_file`", document.places, (*path, "url_file"), log)
-        return Channel("webhook", {"url_file": written.url_file})
-    return Channel("webhook", {"url": written.url or ""})
+def resolve_maintenance(document: Document, owners: dict[str, Owner], log: Log) -> dict[str, Maintenance]:
+    """The maintenance windows by name."""
+    found = {}
+    for name, written in sorted(document.spec.maintenance.items()):
+        path = ("maintenance", name)
+        theirs = [
+            owner
+            for index, owner in enumerate(written.owners)
+            if known_owner(document, owners, owner, (*path, "owners", index), log)
+        ]
+        windows = tuple(window for text in written.when for window in hours.parse(text))
+        mutes = ("page", "ticket") if written.mute == "all" else (written.mute,)
+        found[name] = Maintenance(name, windows, tuple(theirs), mutes, document.places.key(*path))
+    return found
 
 
-def known_owner(document: Document, owners: dict[str, Owner], name: str, path: tuple[str, ...], log: Log) -> bool:
+def known_owner(document: Document, owners: dict[str, Owner], name: str, path: Path, log: Log) -> bool:
     """Whether an owner exists; an unknown one is told, unless it could not be read, or the lack of owners is told."""
     if name in owners:
         return True

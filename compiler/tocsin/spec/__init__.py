@@ -14,6 +14,7 @@ from tocsin.spec.clusters import Cluster
 from tocsin.spec.collection import Collection
 from tocsin.spec.grafana import Grafana
 from tocsin.spec.labels import LabelRule
+from tocsin.spec.maintenance import Maintenance
 from tocsin.spec.owners import Owner
 from tocsin.spec.retention import Logs, Tier
 from tocsin.spec.scalars import LabelName, Name, Section, Text
@@ -40,19 +41,23 @@ class Spec(Section):
     signals: Signals
     slos: dict[Name, Slo] = Field(default={})
     tenants: dict[Name, Tenant] = Field(default={})
+    maintenance: dict[Name, Maintenance] = Field(default={})
     alerting: Alerting
     grafana: Grafana
 
 
-SHARED = ("owners", "clusters", "signals", "slos", "tenants")  # the sections that an included file may hold
+SHARED = (
+    "owners",
+    "clusters",
+    "signals",
+    "slos",
+    "tenants",
+    "maintenance",
+)  # the sections that an included file may hold
 
 PLANNED = frozenset(
     """
     labels.*.max_values
-    owners.*.escalation owners.*.page.opsgenie owners.*.page.teams owners.*.page.email owners.*.page.telegram
-    owners.*.page.discord owners.*.ticket.opsgenie owners.*.ticket.teams owners.*.ticket.email owners.*.ticket.telegram
-    owners.*.ticket.discord owners.*.ticket.jira
-    maintenance
     slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite
     alerts dashboards mixins
     """.split()

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from tocsin.spec.owners import Webhook
+from tocsin.spec.receivers import Webhook
 from tocsin.spec.scalars import Address, Name, Pace, Section
 from tocsin.units import Duration as Length
 

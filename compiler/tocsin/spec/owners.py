@@ -1,39 +1,31 @@
-"""`owners`: the teams, and how each is paged and ticketed."""
+"""`owners`: the teams, how each is paged and ticketed, when, and who is told when a page does not end."""
 
-from tocsin.spec.scalars import Channel, SecretFile, Section, Url
+from typing import Annotated
 
+from pydantic import BeforeValidator, Field
 
-class PagerDuty(Section):
-    """An Events API v2 integration."""
-
-    routing_key_file: SecretFile
-
-
-class Slack(Section):
-    """An incoming webhook that posts to a channel."""
-
-    channel: Channel
-    api_url_file: SecretFile
+from tocsin.spec.receivers import Channels, TicketChannels
+from tocsin.spec.scalars import Name, Patience, Section, Url, Windows
 
 
-class Webhook(Section):
-    """A JSON POST; `url` for an address that is no secret, `url_file` for one that is."""
+class Step(Section):
+    """Who is paged as well when a page still fires so long after it began."""
 
-    url: Url | None = None
-    url_file: SecretFile | None = None
+    after: Patience
+    to: Name
 
 
-class Channels(Section):
-    """Every way in which one kind of message reaches a team; all of them are used."""
-
-    pagerduty: PagerDuty | None = None
-    slack: Slack | None = None
-    webhook: Webhook | None = None
+Steps = Annotated[list[Step], BeforeValidator(lambda value: [value] if isinstance(value, dict) else value)]
 
 
 class Owner(Section):
-    """A team: `page` wakes someone, `ticket` waits for the morning, `runbooks` is where its alerts' pages are."""
+    """A team: `page` wakes someone, `ticket` waits for the morning, `runbooks` is where its alerts' pages are.
+
+    `hours` are those in which tickets are told; without them they are told at any hour.
+    """
 
     page: Channels
-    ticket: Channels
+    ticket: TicketChannels
     runbooks: Url
+    hours: Windows = ()
+    escalation: Steps = Field(default=[])

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
-from tocsin import units
+from tocsin import hours, units
+from tocsin.diagnostics import near
 from tocsin.secrecy import is_secret, is_secret_link
 
 if TYPE_CHECKING:
@@ -154,6 +155,23 @@ def _address(value: Any) -> str:
     return text
 
 
+def _windows(value: Any) -> tuple[str, ...]:
+    """One window of time or a list of them, as they are written."""
+    texts = _texts(value)
+    for text in texts:
+        try:
+            windows = hours.parse(text)
+        except ValueError as error:
+            hint = "write days, times and a zone, as in `Mon-Fri 08:00-18:00 Europe/Berlin`"
+            raise refuse("TIM101", f"{kind(text)} is not a window of time: {error}", hint) from None
+        zone = windows[0].zone
+        if not hours.is_zone(zone):
+            close = near(zone, hours.zones())
+            hint = f"did you mean `{close}`?" if close else "name one of the IANA database, as in Europe/Berlin, or UTC"
+            raise refuse("TIM102", f"there is no time zone '{zone}'", hint)
+    return texts
+
+
 _NAME = r"(?!.{41})[a-z](?:-?[a-z0-9])*"
 
 Name = Annotated[
@@ -269,6 +287,30 @@ BitRate = Annotated[
         _unit(units.parse_bit_rate, "a link speed", "write it as 400Gb/s", limits=("100Mb/s", "100Tb/s")),
     ),
 ]
+_mail = _word(
+    r"(?!.{255})[A-Za-z0-9._%+-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?",
+    "SPC103",
+    "a mail address",
+    "letters, digits, `.`, `_`, `%`, `+` and `-` around its `@`",
+)
+Mail = Annotated[str, BeforeValidator(_mail)]
+Mails = Annotated[tuple[str, ...], BeforeValidator(lambda value: tuple(_mail(text) for text in _texts(value)))]
+ProjectKey = Annotated[
+    str, BeforeValidator(_word(r"[A-Z][A-Z0-9_]{0,99}", "SPC103", "a project's key", "upper-case letters and digits"))
+]
+Said = Annotated[
+    str,
+    BeforeValidator(
+        _word(
+            r"[A-Za-z0-9](?:[A-Za-z0-9 @._+-]{0,98}[A-Za-z0-9])?",
+            "SPC103",
+            "a name that another program knows",
+            "letters, digits, and inner spaces, `@`, `.`, `_`, `+` and `-`",
+        )
+    ),
+]
+Windows = Annotated[tuple[str, ...], BeforeValidator(_windows)]
+Patience = Annotated[units.Duration, BeforeValidator(_duration("5m", "1d"))]
 Version = Annotated[str, BeforeValidator(_version)]
 SecretFile = Annotated[str, BeforeValidator(_secret_file("Alertmanager"))]
 ScrapeFile = Annotated[str, BeforeValidator(_secret_file("Prometheus"))]
