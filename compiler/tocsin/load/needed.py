@@ -75,6 +75,8 @@ NEEDED = {
     "slos.*.owner": "every SLO has exactly one owner: name one of `owners`",
     "slos.*.objective": "add `objective: 99.5%`",
     "slos.*.period": "add `period: 28d`",
+    "slos.*.alerts.windows.*.long": "say over how long the budget must burn: `long: 1h`",
+    "slos.*.alerts.windows.*.severity": "say who is told: `severity: page` wakes somebody, `ticket` waits",
     "slos.*.ratio.total": "say what all events are: `total: requests_total`",
     "maintenance.*.when": 'say when: `when: "Sun 02:00-06:00 Europe/Berlin"`',
     "maintenance.*.owners": "name those who work then: `owners: [gpu-platform]`",
