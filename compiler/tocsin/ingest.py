@@ -16,6 +16,19 @@ ENTITY_LABELS = {
     "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "job_id", "pci_bus_id", "device", "modelName"),
     "link": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "model_name"),
 }
+# What dcgm-exporter calls its labels, in both spellings that a fleet has while it is upgraded, and their names after ingest.
+# exported_* is what Prometheus makes of an exporter's label that a target label already has.
+RENAMED = {
+    "UUID": "gpu_uuid",
+    "uuid": "gpu_uuid",
+    "hpc_job": "job_id",
+    "GPU_I_ID": "gpu_i_id",
+    "exported_pod": "pod",
+    "exported_namespace": "namespace",
+    "exported_container": "container",
+    "Hostname": "node",
+    "hostname": "node",
+}
 TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
 
 VIOLATES = "violates"  # names the label of a series whose value the schema does not allow

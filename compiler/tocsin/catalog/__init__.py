@@ -1,5 +1,6 @@
 """Knowledge of the field as data: signals and metrics of the exporters, XID classes, GPU models."""
 
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +21,10 @@ class Metric(NamedTuple):
     id; `errors` whether the faults it counts were corrected; `cost` cheap, profiling (counters that the GPU reads in
     turns) or expensive (many series, or slow to read); `sensitivity` open or restricted (power and user names); `since`
     the exporter's first release that has it; `sparse` where no series is there until something happens; `page` the path
-    that shows it where the exporter has several; `source` the file or document that shows the name.
+    that shows it where the exporter has several; `source` the file or document that shows the name. Of its values:
+    `copies` are labels under which one is repeated, `latched` ones stay when what they tell is over, `spells` is the
+    label that repeats the code, `harmless` why a mask above 0 is no fault, `share` a time that is at most all time, and
+    `stock` a counter whose level means something.
     """
 
     name: str
@@ -40,6 +44,12 @@ class Metric(NamedTuple):
     sparse: bool = False
     page: str = ""
     source: str = ""
+    copies: tuple[str, ...] = ()
+    latched: bool = False
+    spells: str = ""
+    harmless: str = ""
+    share: bool = False
+    stock: bool = False
 
 
 class SignalKind(NamedTuple):
@@ -79,6 +89,20 @@ class ExporterKind(NamedTuple):
     renames: tuple[tuple[str, str], ...] = ()
     flavours: tuple[str, ...] = ()
     mapped: bool = False
+
+
+class Unit(NamedTuple):
+    """A unit: the powers of its base units, and how many of them it is.
+
+    A threshold for one thing lies between `least` and `most`, in this unit; `share` is a part of a whole.
+    """
+
+    name: str
+    of: tuple[tuple[str, int], ...]
+    times: Fraction
+    least: Fraction | None = None
+    most: Fraction | None = None
+    share: bool = False
 
 
 class XidClass(NamedTuple):
@@ -136,13 +160,54 @@ def metrics_of(exporter: str, flavour: str = "") -> tuple[Metric, ...]:
 @cache
 def _metrics_of(exporter: str, flavour: str) -> tuple[Metric, ...]:
     kind = exporter_kinds()[exporter]
-    if kind.mapped:
-        return ()
-    file = _read(f"{exporter}_{flavour}.yaml" if flavour else f"{exporter}.yaml")
+    return () if kind.mapped else _rows(f"{exporter}_{flavour}" if flavour else exporter, kind.job)
+
+
+def _rows(name: str, job: str) -> tuple[Metric, ...]:
+    file = _read(f"{name}.yaml")
+    copies: dict[str, list[str]] = file.get("copies", {})
     return tuple(
-        Metric(exporter=kind.job, labels=tuple(row.pop("labels", ())), **{"source": file["source"], **row})
+        Metric(
+            exporter=job,
+            labels=tuple(row.pop("labels", ())),
+            copies=tuple(copies.get(row["entity"], ())) if row["type"] == "gauge" or job == "dcgm" else (),
+            **{"source": file["source"], **row},
+        )
         for row in file["metrics"]
     )
+
+
+@cache
+def own_metrics() -> tuple[Metric, ...]:
+    """What Prometheus itself adds to each target, and the series of alerts."""
+    return _rows("prometheus", "")
+
+
+@cache
+def recorded_metrics() -> tuple[Metric, ...]:
+    """The series that tocsin records, with all their labels."""
+    rows = _read("recorded.yaml")["metrics"]
+    return tuple(
+        Metric(signal="", exporter="", entity="recorded", labels=tuple(row.pop("labels")), **row) for row in rows
+    )
+
+
+@cache
+def spellings() -> dict[str, str]:
+    """Other names of DCGM's fields, and the name that their series have."""
+    found: dict[str, str] = _read("dcgm_names.yaml")
+    return found
+
+
+@cache
+def units() -> dict[str, Unit]:
+    """The units that can be converted, by name."""
+    return {name: _unit(name, row) for name, row in _read("units.yaml").items()}
+
+
+def _unit(name: str, row: dict[str, Any]) -> Unit:
+    numbers: dict[str, Any] = {key: Fraction(row[key]) for key in ("times", "least", "most") if key in row}
+    return Unit(name, of=tuple(sorted(row.get("of", {}).items())), share=row.get("share", False), **numbers)
 
 
 @cache

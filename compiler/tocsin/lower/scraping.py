@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import pattern
 from tocsin.catalog import DEEP_JOB, EXPORTERS
+from tocsin.ingest import RENAMED
 from tocsin.lower.deep import deep_jobs, shared_flags
 from tocsin.lower.discovery import discovered, in_namespaces
 from tocsin.lower.enforcement import enforced
@@ -15,19 +16,9 @@ from tocsin.plan import CounterFile, Relabel, ScrapeJob, Target
 if TYPE_CHECKING:
     from tocsin.factory import Cluster, Factory, Tenant
 
-# Both spellings of a label are mapped, since a fleet runs two releases of an exporter during every upgrade.
-# exported_* is what Prometheus makes of an exporter's label that a target label already has.
-_RENAMED = {
-    "UUID": "gpu_uuid",
-    "uuid": "gpu_uuid",
-    "hpc_job": "job_id",
-    "GPU_I_ID": "gpu_i_id",
-    "exported_pod": "pod",
-    "exported_namespace": "namespace",
-    "exported_container": "container",
-}
 # An exporter in a container calls its node by the pod's name: the target's own label is right where there is one.
 _HOST_NAMES = ("Hostname", "hostname")
+_BY_NAME = {old: new for old, new in RENAMED.items() if old not in _HOST_NAMES}
 # err_msg repeats err_code; the driver's version on every series would end all of them at every driver upgrade.
 _DROPPED = ("exported_.*", "err_msg", "DCGM_FI_DRIVER_VERSION", "DCGM_FI_SYSTEM_DRIVER_VERSION")
 _NO_FIELD = 1 << 16  # what the exporter counts itself has no field of DCGM, and stands behind what has one
@@ -38,7 +29,7 @@ def node_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
     """The exporters that run on every node."""
     jobs = [discovered(factory, cluster, _exporter_job(factory, cluster, exporter)) for exporter in EXPORTERS]
     jobs += exporter_jobs(factory, cluster, on_nodes=True)
-    return [*jobs, *deep_jobs(factory, cluster, (*_canonical(_RENAMED), *enforced(factory, DEEP_JOB)))]
+    return [*jobs, *deep_jobs(factory, cluster, (*_canonical(_BY_NAME), *enforced(factory, DEEP_JOB)))]
 
 
 def other_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
@@ -68,7 +59,7 @@ def _exporter_job(factory: Factory, cluster: Cluster, exporter: str) -> ScrapeJo
         for group in cluster.groups
         for host in group.hosts
     )
-    canonical = _canonical(_RENAMED) if exporter == "dcgm" else (Relabel("labeldrop", regex="exported_.*"),)
+    canonical = _canonical(_BY_NAME) if exporter == "dcgm" else (Relabel("labeldrop", regex="exported_.*"),)
     if exporter == "dcgm" and cluster.discovery == "kubernetes":  # whose pod works on the board
         canonical += tuple(in_namespaces(("namespace",), tuple(factory.tenants.values())))
     return ScrapeJob(

@@ -1,0 +1,93 @@
+"""From an expression to its type: every node is looked at once, and what is wrong with it is told at its place."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from tocsin.promql import (
+    Aggregation,
+    Binary,
+    Call,
+    Expr,
+    Number,
+    Paren,
+    Range,
+    Selector,
+    String,
+    Subquery,
+    Unary,
+)
+from tocsin.promtypes.aggregations import aggregated
+from tocsin.promtypes.binaries import combined
+from tocsin.promtypes.findings import Finding
+from tocsin.promtypes.functions import called
+from tocsin.promtypes.quantity import constant, number
+from tocsin.promtypes.ranges import check_reach
+from tocsin.promtypes.selectors import selected
+from tocsin.promtypes.vector import Vector, scalar
+
+if TYPE_CHECKING:
+    from tocsin.promtypes.world import World
+
+# What Prometheus adds up is of another kind; what these read is given by position.
+
+
+class Checker:
+    """Infers the types of one expression; `text` is what its nodes' positions count in."""
+
+    def __init__(self, text: str, world: World) -> None:
+        self.text = text
+        self.world = world
+        self.findings: dict[Finding, None] = {}
+
+    def tell(self, code: str, message: str, node: Expr | tuple[int, int], hint: str = "") -> None:
+        """Tell a mistake."""
+        self.findings.setdefault(self.finding(code, message, node, hint))
+
+    def finding(self, code: str, message: str, node: Expr | tuple[int, int], hint: str = "") -> Finding:
+        """A mistake that may turn out to be none."""
+        start, end = node[:2]
+        return Finding(code, message, start, end, hint)
+
+    def source(self, node: Expr) -> str:
+        """The text of a node in one line."""
+        return " ".join(self.text[node.start : node.end].split())
+
+    def infer(self, expr: Expr) -> Vector:
+        """The type of an expression."""
+        match expr:
+            case Number():
+                return scalar(constant(expr.value) if math.isfinite(expr.value) else number())
+            case String():
+                return scalar(number())
+            case Selector():
+                return selected(self, expr, expr.offset, 0)
+            case Range():
+                return selected(self, expr.selector, expr.offset, expr.duration.milliseconds)
+            case Subquery():
+                return self._subquery(expr)
+            case Call():
+                return called(self, expr)
+            case Aggregation():
+                return aggregated(self, expr)
+            case Binary():
+                return combined(self, expr)
+            case Unary():
+                return self._unary(expr)
+            case Paren():
+                return self.infer(expr.expr)
+
+    def _subquery(self, expr: Subquery) -> Vector:
+        inner = self.infer(expr.expr)
+        check_reach(self, expr, expr.duration.milliseconds, expr.offset, inner)
+        step = expr.step.milliseconds if expr.step else self.world.interval
+        return inner._replace(window=expr.duration.milliseconds, interval=step, standing=())
+
+    def _unary(self, expr: Unary) -> Vector:
+        inner = self.infer(expr.expr)
+        low, high = inner.quantity.low, inner.quantity.high
+        if expr.op == "+":
+            return inner
+        bounds = None if high is None else -high, None if low is None else -low
+        return inner.of(inner.quantity._replace(low=bounds[0], high=bounds[1], share=False))

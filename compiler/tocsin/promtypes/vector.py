@@ -1,0 +1,44 @@
+"""The type of an expression: its numbers, its labels, and what tells one of its series from another."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tocsin.promtypes.findings import Finding
+from tocsin.promtypes.labels import ANY_LABELS, NO_LABELS, Labels
+from tocsin.promtypes.quantity import ANY, Quantity
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+class Vector(NamedTuple):
+    """An instant vector, a range of one, or a scalar (which has no labels).
+
+    `key` are labels that tell its series apart, None where that is not known. `copies` are those of them under which
+    one and the same value is repeated, and `entity` the labels of what a value belongs to. `filled` is a vector that is
+    never empty. `doubts` are told unless what follows makes them harmless: `doubled` values where their sum is used,
+    `standing` ones where nothing tells when they began. `window` is the range in milliseconds, `interval` how often
+    its samples come. `sum_of` says that a counter was added up. `reads` are the metrics behind it.
+    """
+
+    quantity: Quantity = ANY
+    labels: Labels = ANY_LABELS
+    key: frozenset[str] | None = None
+    copies: frozenset[str] = _NOTHING
+    entity: tuple[str, ...] = ()
+    filled: bool = False
+    doubled: tuple[Finding, ...] = ()
+    standing: tuple[Finding, ...] = ()
+    window: int = 0
+    interval: int = 0
+    sum_of: bool = False
+    pinned: bool = False
+
+    def of(self, quantity: Quantity) -> Vector:
+        """The same series with other numbers."""
+        return self._replace(quantity=quantity)
+
+
+def scalar(quantity: Quantity) -> Vector:
+    """A scalar."""
+    return Vector(quantity, NO_LABELS, _NOTHING, filled=True)
