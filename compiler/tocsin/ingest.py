@@ -16,7 +16,7 @@ ENTITY_LABELS = {
     "gpu_instance": ("gpu", "gpu_uuid", "gpu_i_id", "job_id", "pci_bus_id", "device", "modelName"),
     "link": ("gpu", "gpu_uuid", "job_id", "pci_bus_id", "device", "model_name"),
 }
-# What dcgm-exporter calls its labels, in both spellings that a fleet has while it is upgraded, and their names after ingest.
+# What dcgm-exporter calls its labels, and their names after ingest; a fleet has both spellings while it is upgraded.
 # exported_* is what Prometheus makes of an exporter's label that a target label already has.
 RENAMED = {
     "UUID": "gpu_uuid",

@@ -49,10 +49,15 @@ def _check_selector(checker: Checker, call: Call, selector: Selector, vector: Ve
         if not any(m.label == "job" and m.op == "=" for m in selector.matchers):
             what = f"absent({name}) never fires while one target of any job is there"
             checker.tell("PQL213", what, call, f'name the job: absent({name}{{job="dcgm"}})')
-    elif metric.exporter and metric.exporter not in beside_nodes() and metric.entity not in ("target", "recorded", "alert"):
+    elif (
+        metric.exporter
+        and metric.exporter not in beside_nodes()
+        and metric.entity not in ("target", "recorded", "alert")
+    ):
         by = ", ".join(vector.entity)
-        what = f"this never fires while one {metric.entity.replace('_', ' ')} of the fleet still reports {metric.name}"
-        hint = f"compare with what was there: {name} offset 15m unless {name}"
+        one = {"gpu": "GPU", "gpu_instance": "GPU", "link": "GPU"}.get(metric.entity, metric.entity.replace("_", " "))
+        what = f"this never fires while one {one} of the fleet still reports {metric.name}"
+        hint = f"write {name} offset 15m unless {name}"
         if metric.copies:
-            hint = f"group by ({by}) ({name} offset 15m) unless group by ({by}) ({name})"
+            hint = f"write group by ({by}) ({name} offset 15m) unless group by ({by}) ({name})"
         checker.tell("PQL213", what, call, hint)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.promql import Aggregation, Paren, Selector, String
 from tocsin.promtypes.functions import check_share
-from tocsin.promtypes.quantity import Quantity, number
+from tocsin.promtypes.quantity import ANY, Quantity, number
 from tocsin.promtypes.selectors import no_label
 
 if TYPE_CHECKING:
@@ -27,22 +27,25 @@ def aggregated(checker: Checker, node: Aggregation) -> Vector:
     if node.op == "quantile" and node.param is not None:
         check_share(checker, "quantile", node.param)
     _check_grouping(checker, node, inner.labels)
-    _check_values(checker, node, inner)
+    if _mixes(checker, node, inner):
+        inner = inner.of(ANY)
     doubled = inner.doubled
     if node.op in _ADDING and (repeated := _repeated(node, inner)):
         doubled = (*doubled, _doubling(checker, node, inner, repeated))
     if node.op in _KEEPING:
         return inner
     labels = _labels(node, inner.labels)
-    key = None if inner.key is None else inner.key & labels.known
-    if node.grouping and node.grouping.without and inner.labels.open:
-        key = None
-    elif not (node.grouping and node.grouping.without):
-        key = labels.known
+    key = inner.key
+    if not (node.grouping and node.grouping.without):
+        key = key if key is not None and key <= labels.known else labels.known
+    elif key is not None:
+        key = None if inner.labels.open else key & labels.known
     summed = inner.sum_of or (node.op in ("sum", "avg", "count") and inner.quantity.reading == "total")
     return inner._replace(
         quantity=_quantity(node, inner.quantity),
-        labels=labels.plus([node.param.value]) if node.op == "count_values" and isinstance(node.param, String) else labels,
+        labels=labels.plus([node.param.value])
+        if node.op == "count_values" and isinstance(node.param, String)
+        else labels,
         key=key,
         copies=_copies(node, inner, labels),
         doubled=doubled,
@@ -68,7 +71,12 @@ def _check_grouping(checker: Checker, node: Aggregation, labels: Labels) -> None
         elif node.grouping and not node.grouping.without:
             inside = _inner(node.expr)
             lost = f"the aggregation inside takes `{label.name}` off" if inside else message
-            checker.tell("PQL208" if inside else "PQL103", lost, place, f"keep it inside: by ({label.name}, …)" if inside else hint)
+            checker.tell(
+                "PQL208" if inside else "PQL103",
+                lost,
+                place,
+                f"keep it inside: by ({label.name}, …)" if inside else hint,
+            )
 
 
 def _inner(expr: Expr) -> bool:
@@ -78,8 +86,8 @@ def _inner(expr: Expr) -> bool:
     return not isinstance(expr, Selector)
 
 
-def _check_values(checker: Checker, node: Aggregation, inner: Vector) -> None:
-    """Sums and means of what can be summed; the highest of two masks is neither of them."""
+def _mixes(checker: Checker, node: Aggregation, inner: Vector) -> bool:
+    """Whether it adds up what cannot be, or takes the highest of masks, which is neither of them: that is told."""
     quantity, op = inner.quantity, node.op
     asked = checker.source(node.expr)
     if quantity.reading == "bits" and op not in ("count", "group", "count_values") and not _one_each(inner, node):
@@ -87,7 +95,7 @@ def _check_values(checker: Checker, node: Aggregation, inner: Vector) -> None:
         hint = f"take each bit out first: {op} by (…) (floor({asked} / 64) % 2)"
         checker.tell("PQL205", what, node, hint)
     elif op not in _MIXING:
-        return
+        return False
     elif quantity.reading == "code":
         what = f"{quantity.name} holds a code: `{op}` of codes is none of them"
         checker.tell("PQL206", what, node, f'write count_values("code", {asked}), or compare with one first')
@@ -97,6 +105,9 @@ def _check_values(checker: Checker, node: Aggregation, inner: Vector) -> None:
     elif op == "sum" and (quantity.unit == "celsius" or quantity.reading == "timestamp"):
         things = "temperatures" if quantity.unit == "celsius" else "moments"
         checker.tell("PQL203", f"a sum of {things} means nothing", node, "write max or avg")
+    else:
+        return False
+    return True
 
 
 def _one_each(inner: Vector, node: Aggregation) -> bool:
@@ -113,7 +124,9 @@ def _one_each(inner: Vector, node: Aggregation) -> bool:
 def _repeated(node: Aggregation, inner: Vector) -> frozenset[str]:
     """The labels of copies that this aggregation adds up."""
     names = {label.name for label in node.grouping.labels} if node.grouping else set()
-    return inner.copies & names if node.grouping and node.grouping.without else inner.copies - names
+    repeated = inner.copies & names if node.grouping and node.grouping.without else inner.copies - names
+    is_mean_of_instances = node.op == "avg" and "gpu_i_id" in inner.entity
+    return frozenset() if is_mean_of_instances else repeated
 
 
 def _copies(node: Aggregation, inner: Vector, labels: Labels) -> frozenset[str]:
@@ -139,6 +152,11 @@ def _doubling(checker: Checker, node: Aggregation, inner: Vector, repeated: froz
     return checker.finding("PQL207", what, node, hint)
 
 
+def spread_of(quantity: Quantity) -> str:
+    """The reading of a deviation."""
+    return quantity.reading if quantity.reading in ("any", "number") else "change"
+
+
 def _quantity(node: Aggregation, inner: Quantity) -> Quantity:
     op = node.op
     if op in ("count", "count_values"):
@@ -146,7 +164,7 @@ def _quantity(node: Aggregation, inner: Quantity) -> Quantity:
     if op == "group":
         return number(1, 1)
     if op in ("stddev", "stdvar"):
-        return inner._replace(reading="level" if inner.reading not in ("any", "number") else inner.reading, low=0.0, high=None, share=False)
+        return inner._replace(reading=spread_of(inner), low=0.0, high=None, share=False)
     if op == "sum":
         return inner._replace(
             reading="level" if inner.reading in ("flag", "percent", "ratio", "info") else inner.reading,

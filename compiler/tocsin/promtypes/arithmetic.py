@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import math
+import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin.catalog import units
-from tocsin.promql import Paren, Selector, ValueType, selectors
+from tocsin.promql import Aggregation, Binary, Paren, Selector, selectors, walk
 from tocsin.promtypes.quantity import ANY, Quantity, constant, dimension_text, multiplied, number
 
 if TYPE_CHECKING:
-    from tocsin.promql import Binary, Expr
+    from collections.abc import Callable
+
+    from tocsin.promql import Expr
     from tocsin.promtypes.checker import Checker
     from tocsin.promtypes.vector import Vector
 
-_TOLERATED = 10  # a factor such as 0.9 or 2 compares, a larger one between two units converts wrongly
+_TINY = 1e-300
+_SMALLEST, _LARGEST = 1e-12, 1e24  # factors between two units of one thing
+_TOLERATED = 50  # a factor such as 0.9 or 2 compares, a larger one between two units converts wrongly
+_GROWING = ("sum", "count", "max", "group")  # what more series can only make larger
+
+
+_OPERATIONS: dict[str, Callable[[float, float], object]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": math.fmod,
+    "^": operator.pow,
+    "atan2": math.atan2,
+}
 
 
 def folded(op: str, left: Quantity, right: Quantity) -> Quantity:
@@ -23,18 +40,11 @@ def folded(op: str, left: Quantity, right: Quantity) -> Quantity:
     a, b = left.constant, right.constant
     if left.reading == "timestamp" or right.reading == "timestamp":
         return _moments(op, left, right)
-    if a is None or b is None:
+    if a is None or b is None or op not in _OPERATIONS:
         return number()
     try:
-        value = {
-            "+": lambda: a + b,
-            "-": lambda: a - b,
-            "*": lambda: a * b,
-            "/": lambda: a / b,
-            "%": lambda: math.fmod(a, b),
-            "^": lambda: a**b,
-        }[op]()
-    except (KeyError, ZeroDivisionError, OverflowError, ValueError):
+        value = _OPERATIONS[op](a, b)
+    except (ZeroDivisionError, OverflowError, ValueError):
         return number()
     return constant(value) if isinstance(value, float | int) and math.isfinite(value) else number()
 
@@ -68,7 +78,7 @@ def _with_constant(checker: Checker, node: Binary, quantity: Quantity, value: fl
     if node.op in ("*", "/") and not (swapped and node.op == "/"):
         if value == 0 or (quantity.reading == "any" and quantity.low is None):
             return number(0, 0) if value == 0 and node.op == "*" else ANY
-        return _scaled(quantity, value if node.op == "*" else 1 / value)
+        return _scaled(quantity, value if node.op == "*" else 1 / value) if abs(value) > _TINY else number()
     if node.op in ("+", "-"):
         return _shifted(checker, node, quantity, value, swapped=swapped)
     return number()
@@ -79,8 +89,10 @@ def _scaled(quantity: Quantity, factor: float) -> Quantity:
     low, high = bounds if factor > 0 else bounds[::-1]
     if high is not None and math.isclose(high, round(high)):
         high = float(round(high))
-    times = None if quantity.times is None else quantity.times / Fraction(factor).limit_denominator(10**12)
-    return quantity._replace(low=low, high=high, times=times if factor > 0 else None, unit="")
+    times = None
+    if quantity.times is not None and _SMALLEST < factor < _LARGEST:
+        times = quantity.times / Fraction(factor).limit_denominator(10**15)
+    return quantity._replace(low=low, high=high, times=times, unit="")
 
 
 def _shifted(checker: Checker, node: Binary, quantity: Quantity, value: float, *, swapped: bool) -> Quantity:
@@ -133,10 +145,14 @@ def _added(checker: Checker, node: Binary, left: Quantity, right: Quantity) -> Q
         return _moments(node.op, left, right)
     if "any" in (left.reading, right.reading):
         return ANY
-    low = 0.0 if node.op == "+" and (left.low or 0) >= 0 and (right.low or 0) >= 0 and None not in (left.low, right.low) else None
+    low = (
+        0.0
+        if node.op == "+" and (left.low or 0) >= 0 and (right.low or 0) >= 0 and None not in (left.low, right.low)
+        else None
+    )
     reading = left.reading if left.reading == right.reading else "number"
-    if left.reading == right.reading == "total" and node.op == "-":
-        reading = "increase"
+    if node.op == "-":
+        reading = "increase" if left.reading == right.reading == "total" else "change"
     metric = left.metric if left.metric == right.metric else None
     of, times = (left.of, left.times) if left.of == right.of else (None, None)
     if reading in ("flag", "percent", "ratio", "code", "bits", "info"):
@@ -164,13 +180,13 @@ def _quotient(checker: Checker, node: Binary, left: Quantity, right: Quantity) -
         return number(0)
     if left.of == right.of:
         check_same_unit(checker, node, left, right)
+    if (left.of, left.times) == (right.of, right.times) and _is_part(checker, node.left, node.right):
+        return Quantity("ratio", "ratio", (), Fraction(1), None, 0.0, 1.0, share=True)
     if left.of is None or right.of is None:
         return number() if "any" not in (left.reading, right.reading) else ANY
     times = None if left.times is None or right.times is None else left.times / right.times
     of = multiplied(left.of, right.of, -1)
     low = 0.0 if left.low is not None and left.low >= 0 and right.low is not None and right.low >= 0 else None
-    if of == () and times == 1 and _is_part(checker, node.left, node.right):
-        return Quantity("ratio", "ratio", (), Fraction(1), None, 0.0, 1.0, share=True)
     if of == () and left.physical and times == 1:
         return Quantity("quotient", "", of, times, None, low=low)
     return Quantity("number", "", of, times, None, low=low)
@@ -181,8 +197,11 @@ def _is_part(checker: Checker, part: Expr, whole: Expr) -> bool:
     bare = whole
     while isinstance(bare, Paren):
         bare = bare.expr
-    if getattr(bare, "op", "") == "+" and checker.source(part) in (checker.source(side) for side in (bare.left, bare.right)):  # type: ignore[union-attr]
+    if isinstance(bare, Binary) and bare.op == "+":
+        return checker.source(part) in (checker.source(bare.left), checker.source(bare.right))
         return True
+    if any(isinstance(inner, Aggregation) and inner.op not in _GROWING for inner in walk(whole)):
+        return False
     mine, all_ = selectors(part), selectors(whole)
     if len(mine) != len(all_) or _shape(checker, part) != _shape(checker, whole):
         return False
@@ -227,8 +246,3 @@ def check_same_unit(checker: Checker, node: Binary, left: Quantity, right: Quant
 def _written_unit(quantity: Quantity) -> object:
     """The unit that an exporter gives the value in."""
     return units().get(quantity.metric.unit) if quantity.metric else (quantity.of, quantity.times)
-
-
-def is_scalar(expr: Expr) -> bool:
-    """Whether it is a number and no series."""
-    return expr.type is ValueType.SCALAR

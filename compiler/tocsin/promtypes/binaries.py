@@ -36,4 +36,6 @@ def combined(checker: Checker, node: Binary) -> Vector:
     doubled = (*left.doubled, *right.doubled)
     quantity = calculated(checker, node, left, right)
     summed = (left.sum_of or right.sum_of) and quantity.reading == "total"
-    return series._replace(quantity=quantity, doubled=doubled, standing=(), sum_of=summed, filled=left.filled and right.filled)
+    return series._replace(
+        quantity=quantity, doubled=doubled, standing=(), sum_of=summed, filled=left.filled and right.filled
+    )

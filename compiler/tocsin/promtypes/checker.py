@@ -5,19 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from tocsin.promql import (
-    Aggregation,
-    Binary,
-    Call,
-    Expr,
-    Number,
-    Paren,
-    Range,
-    Selector,
-    String,
-    Subquery,
-    Unary,
-)
 from tocsin.promtypes.aggregations import aggregated
 from tocsin.promtypes.binaries import combined
 from tocsin.promtypes.findings import Finding
@@ -28,9 +15,20 @@ from tocsin.promtypes.selectors import selected
 from tocsin.promtypes.vector import Vector, scalar
 
 if TYPE_CHECKING:
+    from tocsin.promql import (
+        Aggregation,
+        Binary,
+        Call,
+        Expr,
+        Number,
+        Paren,
+        Range,
+        Selector,
+        String,
+        Subquery,
+        Unary,
+    )
     from tocsin.promtypes.world import World
-
-# What Prometheus adds up is of another kind; what these read is given by position.
 
 
 class Checker:
@@ -56,27 +54,32 @@ class Checker:
 
     def infer(self, expr: Expr) -> Vector:
         """The type of an expression."""
-        match expr:
-            case Number():
-                return scalar(constant(expr.value) if math.isfinite(expr.value) else number())
-            case String():
-                return scalar(number())
-            case Selector():
-                return selected(self, expr, expr.offset, 0)
-            case Range():
-                return selected(self, expr.selector, expr.offset, expr.duration.milliseconds)
-            case Subquery():
-                return self._subquery(expr)
-            case Call():
-                return called(self, expr)
-            case Aggregation():
-                return aggregated(self, expr)
-            case Binary():
-                return combined(self, expr)
-            case Unary():
-                return self._unary(expr)
-            case Paren():
-                return self.infer(expr.expr)
+        made: Vector = getattr(self, f"_{type(expr).__name__.lower()}")(expr)
+        return made
+
+    def _number(self, expr: Number) -> Vector:
+        return scalar(constant(expr.value) if math.isfinite(expr.value) else number())
+
+    def _string(self, _expr: String) -> Vector:
+        return scalar(number())
+
+    def _selector(self, expr: Selector) -> Vector:
+        return selected(self, expr, expr.offset, 0)
+
+    def _range(self, expr: Range) -> Vector:
+        return selected(self, expr.selector, expr.offset, expr.duration.milliseconds)
+
+    def _call(self, expr: Call) -> Vector:
+        return called(self, expr)
+
+    def _aggregation(self, expr: Aggregation) -> Vector:
+        return aggregated(self, expr)
+
+    def _binary(self, expr: Binary) -> Vector:
+        return combined(self, expr)
+
+    def _paren(self, expr: Paren) -> Vector:
+        return self.infer(expr.expr)
 
     def _subquery(self, expr: Subquery) -> Vector:
         inner = self.infer(expr.expr)

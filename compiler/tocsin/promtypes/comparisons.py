@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from tocsin.catalog import units
 from tocsin.promql import ValueType
 from tocsin.promtypes.arithmetic import check_same_unit
+from tocsin.promtypes.labels import NO_LABELS
 from tocsin.promtypes.masks import check_code, check_mask_comparison
-from tocsin.promtypes.quantity import Quantity
-from tocsin.promtypes.vector import Vector
+from tocsin.promtypes.quantity import Quantity, dimension_text, plain
 
 if TYPE_CHECKING:
     from tocsin.catalog import Unit
     from tocsin.promql import Binary, Expr
     from tocsin.promtypes.checker import Checker
+    from tocsin.promtypes.findings import Finding
+    from tocsin.promtypes.vector import Vector
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _EPOCH = 1e9  # seconds since 1970, in 2001
@@ -50,7 +52,7 @@ def compared(checker: Checker, node: Binary, left: Vector, right: Vector, series
     doubled, standing = (*left.doubled, *right.doubled), series.standing
     swapped = node.left.type is ValueType.SCALAR
     vector, limit = (right, left) if swapped else (left, right)
-    if limit.quantity.constant is not None and limit.labels == limit.labels.__class__():
+    if limit.quantity.constant is not None and limit.labels == NO_LABELS and limit.filled:
         comparison = Comparison(checker, node, vector, limit.quantity.constant, swapped=swapped)
         standing = (*standing, *_check(comparison))
         if comparison.threshold == 0 or comparison.is_some:
@@ -67,7 +69,7 @@ def compared(checker: Checker, node: Binary, left: Vector, right: Vector, series
     return result
 
 
-def _check(comparison: Comparison) -> tuple:  # type: ignore[type-arg]
+def _check(comparison: Comparison) -> tuple[Finding, ...]:
     quantity = comparison.vector.quantity
     if quantity.reading == "bits":
         check_mask_comparison(comparison)
@@ -77,7 +79,7 @@ def _check(comparison: Comparison) -> tuple:  # type: ignore[type-arg]
         return _check_total(comparison)
     elif quantity.reading == "timestamp" and abs(comparison.threshold) < _EPOCH and quantity.metric:
         asked = comparison.checker.source(comparison.value)
-        what = f"{quantity.name} is a moment in seconds since 1970, and {comparison.threshold:g} is a length of time"
+        what = f"{quantity.name} is a moment in seconds since 1970, and {plain(comparison.threshold)} a length of time"
         op = _MIRRORED.get(comparison.op, comparison.op)
         hint = f"write time() - {asked} {op} {comparison.checker.source(comparison.limit)}"
         comparison.checker.tell("PQL203", what, comparison.node, hint)
@@ -86,7 +88,7 @@ def _check(comparison: Comparison) -> tuple:  # type: ignore[type-arg]
     return ()
 
 
-def _check_total(comparison: Comparison) -> tuple:  # type: ignore[type-arg]
+def _check_total(comparison: Comparison) -> tuple[Finding, ...]:
     """A counter's level says how long it has counted; that there was something at all is lawful, once."""
     quantity, checker = comparison.vector.quantity, comparison.checker
     if comparison.op in ("==", "!=") and not comparison.is_some:
@@ -109,19 +111,19 @@ def _check_share(comparison: Comparison) -> bool:
     name = quantity.name
     if quantity.share and high == 1 and limit > 1 and quantity.low == 0:
         effect = "is always true" if comparison.op in ("<", "<=", "!=") else "can never be true"
-        better = f"{float(Fraction(limit).limit_denominator(10**9) / 100):g}"
+        better = f"{plain(float(Fraction(limit).limit_denominator(10**9) / 100))}"
         hint = f"write {comparison.with_limit(better)}" if limit <= 100 else "a ratio is at most 1"
         checker.tell("PQL203", f"{name} is a ratio of 0 to 1: this {effect}", comparison.node, hint)
         return True
     is_percent = quantity.reading == "percent" and quantity.metric and quantity.unit == "percent" and not quantity.whole
     if is_percent and 0 < limit < 1:
-        better = f"{float(Fraction(limit).limit_denominator(10**9) * 100):g}"
-        what = f"{name} is a percentage of 0 to 100: {limit:g} is less than one percent"
+        better = f"{plain(float(Fraction(limit).limit_denominator(10**9) * 100))}"
+        what = f"{name} is a percentage of 0 to 100: {plain(limit)} is less than one percent"
         checker.tell("PQL203", what, comparison.node, f"write {comparison.with_limit(better)}")
         return True
     if quantity.reading == "quotient" and quantity.times == 1 and 50 <= limit <= 100:
         what = "this quotient is a ratio, and a whole is 1: the threshold looks like a percentage"
-        checker.tell("PQL203", what, comparison.node, f"write {comparison.with_limit(f'{limit / 100:g}')}")
+        checker.tell("PQL203", what, comparison.node, f"write {comparison.with_limit(plain(limit / 100))}")
         return True
     return _check_time(comparison)
 
@@ -141,15 +143,10 @@ def _check_time(comparison: Comparison) -> bool:
     if not wrong:
         return False
     unit = {1e9: "nanoseconds", 1e6: "microseconds", 1e3: "milliseconds"}.get(factor, "another unit")
-    what = f"{metric.name} counts {metric.unit}: this is in {unit} of time, a factor {factor:g} above {then}"
-    units_ = units()[metric.unit].times
-    asked = f"{quantity.reading}({metric.name}[5m]) / {float(1 / units_):g}"
-    comparison.checker.tell("PQL203", what, comparison.node, f"write {comparison.written(asked, _number(limit))}")
+    what = f"{metric.name} counts {metric.unit}: this is in {unit} of time, a factor {plain(factor)} above {then}"
+    asked = f"{quantity.reading}({metric.name}[5m]) / {plain(float(1 / units()[metric.unit].times))}"
+    comparison.checker.tell("PQL203", what, comparison.node, f"write {comparison.written(asked, plain(limit))}")
     return True
-
-
-def _number(value: float) -> str:
-    return f"{value:g}"
 
 
 def _check_unit(comparison: Comparison) -> bool:
@@ -158,7 +155,7 @@ def _check_unit(comparison: Comparison) -> bool:
     if quantity.of is None or quantity.times is None or limit <= 0:
         return False
     if quantity.of == (("second", 1),) and quantity.times <= Fraction(1, 10**6) and limit < 1:
-        _tell_unit(comparison, dimension=quantity, better=f"{float(Fraction(limit).limit_denominator(10**9) / quantity.times):g}")
+        _tell_unit(comparison, better=plain(float(Fraction(limit).limit_denominator(10**9) / quantity.times)))
         return True
     row = _row(quantity)
     if row is None or quantity.reading not in ("level", "rate", "throughput"):
@@ -167,7 +164,7 @@ def _check_unit(comparison: Comparison) -> bool:
     few = row.least is not None and meant < row.least
     much = row.most is not None and not quantity.whole and meant > row.most
     if few or much:
-        _tell_unit(comparison, dimension=quantity)
+        _tell_unit(comparison)
     return few or much
 
 
@@ -183,14 +180,19 @@ def _row(quantity: Quantity) -> Unit | None:
     return None
 
 
-def _tell_unit(comparison: Comparison, dimension: Quantity, better: str = "") -> None:
-    from tocsin.promtypes.quantity import dimension_text
+def _tell_unit(comparison: Comparison, better: str = "") -> None:
+    quantity, limit = comparison.vector.quantity, plain(comparison.threshold)
+    unit = dimension_text(quantity.of or (), quantity.times)
+    what = f"{quantity.name} is in {unit}: {limit} is no threshold of it"
+    hint = f"{comparison.with_limit(better)}" if better else f"the threshold in {unit}, or convert the value"
+    comparison.checker.tell("PQL203", what, comparison.node, f"write {hint}")
 
-    limit = comparison.threshold
-    unit = dimension_text(dimension.of or (), dimension.times)
-    what = f"{dimension.name} is in {unit}: {limit:g} {unit} is no threshold of it"
-    hint = f"write {comparison.with_limit(better)}" if better else f"write the threshold in {unit}, or convert the value"
-    comparison.checker.tell("PQL203", what, comparison.node, hint)
+
+def _span(low: float | None, high: float | None) -> str:
+    """Two bounds in words."""
+    if high is None:
+        return f"at least {plain(low or 0)}"
+    return plain(high) if low == high else f"from {plain(low or 0)} to {plain(high)}"
 
 
 def _check_bounds(comparison: Comparison) -> None:
@@ -202,7 +204,7 @@ def _check_bounds(comparison: Comparison) -> None:
     never = (above and op in (">", ">=", "==")) or (below and op in ("<", "<=", "=="))
     if not never:
         return
-    span = f"at least {low:g}" if high is None else f"{low:g}" if low == high else f"from {low or 0:g} to {high:g}"
+    span = _span(low, high)
     what, hint = f"this can never be true: the value is {span}", ""
     if quantity.reading == "number" and low == 1 and high is None:
         what = "this can never be true: of nothing the count is no series, and not 0"

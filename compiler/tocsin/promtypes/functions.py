@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.catalog import units
 from tocsin.promql import Aggregation, Number, Paren, Range, String, Subquery
 from tocsin.promtypes.absence import check_absent
 from tocsin.promtypes.gauges import check_counter, check_level
-from tocsin.promtypes.labels import NO_LABELS
 from tocsin.promtypes.quantity import ANY, Quantity, number, per_second
 from tocsin.promtypes.ranges import check_window
 from tocsin.promtypes.selectors import no_label
 from tocsin.promtypes.vector import Vector, scalar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tocsin.promql import Call, Expr
     from tocsin.promtypes.checker import Checker
+
+    Maker = Callable[[Checker, Call, list[Vector]], Vector]
 
 RATES = ("rate", "irate", "increase")
 _SLOPES = ("delta", "idelta", "deriv", "predict_linear")
@@ -34,23 +38,8 @@ def called(checker: Checker, call: Call) -> Vector:
     for arg, vector in zip(call.args, args, strict=True):
         if isinstance(arg, Range | Subquery) and name not in _ANY_WINDOW:
             check_window(checker, call, arg, vector)
-    if name in ("absent", "absent_over_time"):
-        return check_absent(checker, call, args[0])
-    if name in ("time", "pi"):
-        return scalar(_time() if name == "time" else number())
-    if name in ("label_replace", "label_join"):
-        return _relabelled(checker, call, args[0])
-    if name.startswith("histogram_"):
-        return _histogram(checker, call, args)
-    if name in ("vector", "scalar"):
-        made = scalar(args[0].quantity)
-        return made if name == "scalar" else made._replace(labels=NO_LABELS)
-    if name in _CLOCK:
-        return (args[0] if args else scalar(ANY)).of(number(0))
-    if name == "timestamp":
-        return args[0].of(_time())
-    if name in ("quantile_over_time",):
-        check_share(checker, name, call.args[0])
+    if name in _MAKERS:
+        return _MAKERS[name](checker, call, args)
     vector = args[1] if name == "quantile_over_time" else args[0]
     return _ranged(checker, call, vector) if vector.window else _instant(call, vector)
 
@@ -70,27 +59,32 @@ def _ranged(checker: Checker, call: Call, vector: Vector) -> Vector:
     """A function over a range."""
     name, quantity = call.function, vector.quantity
     vector = vector._replace(window=0, standing=())
-    if name in RATES:
-        check_counter(checker, call, vector)
-        return vector.of(_rate(name, quantity, vector, _window(call)))
-    if name in _SLOPES:
-        check_level(checker, call, vector)
-        of = per_second(quantity.of) if name == "deriv" else quantity.of
-        slope = quantity._replace(reading="level", of=of, low=None, high=None, share=False)
-        return vector.of(slope if quantity.reading != "any" else ANY)
-    if name in _MEANS:
-        check_level(checker, call, vector)
-        return vector.of(_mean(name, quantity))
-    if name in _PICKS:
-        check_level(checker, call, vector)
-        return vector
-    if name == "resets":
-        check_counter(checker, call, vector)
+    if name == "quantile_over_time":
+        check_share(checker, name, call.args[0])
     if name == "changes":
         _check_changes(checker, call, vector)
-    counted = number(1, 1) if name == "present_over_time" else number(1 if name == "count_over_time" else 0)
-    # Samples are a series' own: those of copies may be added up, since each was there at another time.
-    return vector._replace(quantity=counted, copies=frozenset() if name == "count_over_time" else vector.copies)
+    if name in (*RATES, "resets") and not check_counter(checker, call, vector):
+        return vector.of(ANY)
+    if name in (*_SLOPES, *_MEANS, *_PICKS) and not check_level(checker, call, vector):
+        return vector.of(ANY)
+    if name in _COUNTS:
+        counted = number(1, 1) if name == "present_over_time" else number(1 if name == "count_over_time" else 0)
+        # Samples are a series' own: those of copies may be added up, since each was there at another time.
+        return vector._replace(quantity=counted, copies=frozenset() if name == "count_over_time" else vector.copies)
+    return vector.of(_numbers(call, quantity, vector))
+
+
+def _numbers(call: Call, quantity: Quantity, vector: Vector) -> Quantity:
+    """What a function over a range makes of sound numbers."""
+    name = call.function
+    if name in RATES:
+        return _rate(name, quantity, vector, _window(call))
+    if name in _SLOPES:
+        reading = "level" if name == "predict_linear" else "change"
+        of = per_second(quantity.of) if name == "deriv" else quantity.of
+        slope = quantity._replace(reading=reading, of=of, low=None, high=None, share=False)
+        return slope if quantity.reading != "any" else ANY
+    return _mean(name, quantity) if name in _MEANS else quantity
 
 
 def _window(call: Call) -> int:
@@ -115,7 +109,7 @@ def _mean(name: str, quantity: Quantity) -> Quantity:
         return quantity._replace(reading="ratio", share=True) if quantity.reading == "flag" else quantity
     if name == "sum_over_time":
         return quantity._replace(reading="level", high=None, share=False, whole=True)
-    return quantity._replace(reading="level", low=0.0, high=None, share=False)
+    return quantity._replace(reading="change", low=0.0, high=None, share=False)
 
 
 def _check_changes(checker: Checker, call: Call, vector: Vector) -> None:
@@ -189,8 +183,41 @@ def _histogram(checker: Checker, call: Call, args: list[Vector]) -> Vector:
     labels = buckets.labels.without(["le"])
     if call.function == "histogram_fraction" or not metric:
         return Vector(number(0), labels)
-    from tocsin.catalog import units
-
     unit = units().get(base)
     made = Quantity("level", base, unit.of if unit else None, unit.times if unit else None, metric, low=0.0)
     return Vector(made, labels)
+
+
+def _absent(checker: Checker, call: Call, args: list[Vector]) -> Vector:
+    return check_absent(checker, call, args[0])
+
+
+def _relabel(checker: Checker, call: Call, args: list[Vector]) -> Vector:
+    return _relabelled(checker, call, args[0])
+
+
+def _clock(_checker: Checker, _call: Call, args: list[Vector]) -> Vector:
+    return (args[0] if args else scalar(ANY)).of(number(0))
+
+
+def _now(_checker: Checker, call: Call, args: list[Vector]) -> Vector:
+    return args[0].of(_time()) if call.function == "timestamp" else scalar(_time())
+
+
+def _recast(_checker: Checker, _call: Call, args: list[Vector]) -> Vector:
+    return scalar(args[0].quantity)
+
+
+def _pi(_checker: Checker, _call: Call, _args: list[Vector]) -> Vector:
+    return scalar(number())
+
+
+_MAKERS: dict[str, Maker] = {
+    **dict.fromkeys(("absent", "absent_over_time"), _absent),
+    **dict.fromkeys(("label_replace", "label_join"), _relabel),
+    **dict.fromkeys(("histogram_quantile", "histogram_fraction", "histogram_count", "histogram_sum"), _histogram),
+    **dict.fromkeys(("time", "timestamp"), _now),
+    **dict.fromkeys(("vector", "scalar"), _recast),
+    **dict.fromkeys(_CLOCK, _clock),
+    "pi": _pi,
+}

@@ -22,14 +22,15 @@ _WHY = {
     "throughput": "is a gauge that is per second already",
     "rate": "is a rate already",
     "increase": "is an increase already",
+    "change": "is a difference, which goes up and down",
+    "quotient": "is a quotient, which goes up and down",
     "timestamp": "is a gauge that holds a moment",
     "info": "is a gauge that is always 1",
 }
-_INSTEAD = {"rate": "deriv", "irate": "deriv", "increase": "delta"}
 
 
-def check_counter(checker: Checker, call: Call, vector: Vector) -> None:
-    """A function of counters has one."""
+def check_counter(checker: Checker, call: Call, vector: Vector) -> bool:
+    """Whether a function of counters has one; else that is told."""
     quantity, name = vector.quantity, call.function
     if vector.sum_of and quantity.reading == "total":
         what = f"`{name}()` of a sum of counters: a restart of one looks like a fall of the sum"
@@ -37,41 +38,46 @@ def check_counter(checker: Checker, call: Call, vector: Vector) -> None:
     elif quantity.is_gauge:
         what = f"`{name}()` needs a counter, and {quantity.name} {_WHY[quantity.reading]}"
         checker.tell("PQL201", what, call, _instead(checker, call, vector))
+    else:
+        return True
+    return False
+
+
+# How what was meant is written, by what the gauge holds.
+_INSTEAD = {
+    "code": "compare the value itself, as in {asked} == 1",
+    "info": "compare the value itself, as in {asked} == 1",
+    "bits": "take a bit out first: floor({asked} / 64) % 2 == 1",
+    "throughput": "write {asked}",
+    "window": "write {asked}",
+    "timestamp": "its age is time() - {asked}",
+    "flag": "write {asked} == 1, or changes({asked}[5m])",
+    "level": "compare the value itself, or its change: {other}({range})",
+    "ratio": "compare the value itself, or its change: {other}({range})",
+    "percent": "compare the value itself, or its change: {other}({range})",
+}
 
 
 def _instead(checker: Checker, call: Call, vector: Vector) -> str:
-    """How what was meant is written."""
-    reading, arg = vector.quantity.reading, call.args[0]
-    asked = checker.source(arg.selector) if isinstance(arg, Range) else "…"
-    metric, by = vector.quantity.metric, ", ".join(vector.entity)
-    if reading == "code" and metric and metric.latched:
-        now = f"max by ({by}) ({asked})"
-        before = f"max by ({by}) ({asked} offset 5m)"
+    metric, arg, by = vector.quantity.metric, call.args[0], ", ".join(vector.entity)
+    if not isinstance(arg, Range):
+        return "leave the function out, or ask for the counter of the same thing"
+    asked = checker.source(arg.selector)
+    if metric and metric.latched:
+        now, before = f"max by ({by}) ({asked})", f"max by ({by}) ({asked} offset 5m)"
         return f"write ({now} > 0) unless on ({by}) ({before} > 0), which holds when a code is new"
-    if reading in ("code", "info"):
-        return f"write changes(max_over_time…) or compare the value itself: {asked} == 1"
-    if reading == "bits":
-        return f"take a bit out first: floor({asked} / 64) % 2 == 1"
-    if reading in ("throughput", "rate", "increase", "window"):
-        return f"write {asked}" if asked != "…" else "leave the function out"
-    if reading == "timestamp":
-        return f"its age is time() - {asked}"
-    if reading == "flag" and call.function != "resets":
-        return f"write {asked} == 1, or changes({checker.source(arg)})"
-    if call.function in _INSTEAD and asked != "…":
-        other = _INSTEAD[call.function]
-        return f"compare the value itself, or its change: {other}({checker.source(arg)})"
-    return "ask for the counter of the same thing"
+    other = "delta" if call.function == "increase" else "deriv"
+    return _INSTEAD[vector.quantity.reading].format(asked=asked, other=other, range=checker.source(arg))
 
 
-def check_level(checker: Checker, call: Call, vector: Vector) -> None:
-    """A function of gauges has one whose values can be added up or lie on a line."""
+def check_level(checker: Checker, call: Call, vector: Vector) -> bool:
+    """Whether a function of gauges has one whose values can be added up or lie on a line; else that is told."""
     quantity, name, picks = vector.quantity, call.function, call.function.startswith(("min_", "max_", "last_"))
     arg = checker.source(call.args[-1]) if name == "quantile_over_time" else checker.source(call.args[0])
     if quantity.reading == "bits" and name != "last_over_time":
         check_mask(checker, f"`{name}()`", call, vector)
     elif picks:
-        return
+        return True
     elif quantity.reading == "total":
         what = f"{quantity.name} is a counter: `{name}()` of it says how long it has counted, and jumps at a restart"
         use = "increase" if name in ("delta", "idelta", "sum_over_time") else "rate"
@@ -82,6 +88,9 @@ def check_level(checker: Checker, call: Call, vector: Vector) -> None:
     elif quantity.reading == "window" and name == "sum_over_time":
         what = f"{quantity.name} counts within a window: each event is in many samples, and is added as often"
         checker.tell("PQL202", what, call, f"write max_over_time({arg})")
+    else:
+        return True
+    return False
 
 
 def check_mask(checker: Checker, what: str, call: Call, vector: Vector) -> None:

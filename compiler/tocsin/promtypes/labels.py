@@ -49,7 +49,9 @@ class Labels(NamedTuple):
         """Those of a series of one or the other."""
         certain = self.certain & other.certain
         open_ = self.open or other.open
-        gone = frozenset(label for label in self.gone | other.gone if not self.can_be(label) and not other.can_be(label))
+        gone = frozenset(
+            label for label in self.gone | other.gone if not self.can_be(label) and not other.can_be(label)
+        )
         return Labels(certain, (self.known | other.known) - certain, open_, gone if open_ else _NONE)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.promql import Aggregation, Paren, Selector
+from tocsin.promtypes.quantity import plain
 
 if TYPE_CHECKING:
     from tocsin.promql import Expr
@@ -66,9 +67,9 @@ def check_code(comparison: Comparison) -> tuple[Finding, ...]:
         return (checker.finding("PQL216", what, comparison.node, hint),)
     if comparison.op == "!=":
         return ()
-    what = f"{metric.name} holds a code, and codes have no order: {limit:g} is not less than the next one"
+    what = f"{metric.name} holds a code, and codes have no order: {plain(limit)} is not less than the next one"
     label = metric.spells
-    hint = f'select codes by their label: {label}=~"79|119"' if label else f"compare with one: == {limit:g}"
+    hint = f'select codes by their label: {label}=~"79|119"' if label else f"compare with one: == {plain(limit)}"
     checker.tell("PQL206", what, comparison.node, hint)
     return ()
 

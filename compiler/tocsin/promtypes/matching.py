@@ -9,7 +9,7 @@ from tocsin.promtypes.quantity import ANY, Quantity
 from tocsin.promtypes.selectors import no_label
 
 if TYPE_CHECKING:
-    from tocsin.promql import Expr
+    from tocsin.promql import Expr, Label
     from tocsin.promtypes.checker import Checker
     from tocsin.promtypes.labels import Labels
     from tocsin.promtypes.vector import Vector
@@ -40,7 +40,8 @@ def joined(checker: Checker, node: Binary, left: Vector, right: Vector) -> Vecto
 def _check_meeting(checker: Checker, node: Binary, left: Labels, right: Labels) -> bool:
     """Whether series of the two sides can have the same values of the labels that are compared."""
     if node.matching and node.matching.on:
-        return all([_check_on(checker, node, index, left, right) for index in range(len(node.matching.labels))])
+        sound = [_check_on(checker, node, label, left, right) for label in node.matching.labels]
+        return all(sound)
     ignored = {label.name for label in node.matching.labels} if node.matching else set()
     for mine, other, side in ((left, right, "left"), (right, left, "right")):
         lost = sorted(label for label in mine.certain - ignored if not other.can_be(label))
@@ -55,9 +56,7 @@ def _check_meeting(checker: Checker, node: Binary, left: Labels, right: Labels) 
     return True
 
 
-def _check_on(checker: Checker, node: Binary, index: int, left: Labels, right: Labels) -> bool:
-    assert node.matching is not None
-    label = node.matching.labels[index]
+def _check_on(checker: Checker, node: Binary, label: Label, left: Labels, right: Labels) -> bool:
     place = (label.start, label.end)
     here, there = left.can_be(label.name), right.can_be(label.name)
     if here and there:
@@ -109,7 +108,7 @@ def _unmatched(node: Binary, key: frozenset[str]) -> frozenset[str]:
 def united(checker: Checker, node: Binary, left: Vector, right: Vector) -> Vector:
     """The type of `and`, `or` and `unless`: whose right side only says which series there are."""
     if node.op == "or":
-        return _either(node, left, right)
+        return _either(left, right)
     _check_meeting(checker, node, left.labels, right.labels)
     result = left._replace(standing=(), filled=False)
     if node.op == "and" and (one := _only_one(node.right)) is not None and node.matching and node.matching.on:
@@ -133,9 +132,9 @@ def _only_one(expr: Expr) -> frozenset[str] | None:
     return None
 
 
-def _either(node: Binary, left: Vector, right: Vector) -> Vector:
+def _either(left: Vector, right: Vector) -> Vector:
     labels = left.labels.either(right.labels)
-    key = left.key if left.key == right.key else None if None in (left.key, right.key) else left.key | right.key  # type: ignore[operator]
+    key = None if left.key is None or right.key is None else left.key | right.key
     return left._replace(
         quantity=_one_of(left.quantity, right.quantity),
         labels=labels,

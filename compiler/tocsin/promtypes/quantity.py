@@ -101,4 +101,14 @@ def dimension_text(of: Dimension, times: Fraction | None) -> str:
     for unit in units().values():
         if unit.of == of and unit.times == times:
             return unit.name
-    return "*".join(base + (f"^{exponent}" if exponent != 1 else "") for base, exponent in of) or "a number"
+    return next((f"a multiple of {unit.name}" for unit in units().values() if unit.of == of), "another unit")
+
+
+def plain(value: float) -> str:
+    """A number as people write it: 1e9 is `1e9`, and 0.05 is `0.05`."""
+    text = f"{value:.10g}"
+    mantissa, _, exponent = text.partition("e")
+    if exponent:
+        return f"{mantissa}e{int(exponent)}"
+    zeros = len(text) - len(text.rstrip("0"))
+    return f"1e{zeros}" if zeros >= 6 and text.rstrip("0") == "1" and "." not in text else text

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.promql import Subquery
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
-    from tocsin.promql import Call, Expr, Range, Subquery
+    from tocsin.promql import Call, Expr, Range
     from tocsin.promql import Duration as Written
     from tocsin.promtypes.checker import Checker
     from tocsin.promtypes.vector import Vector
@@ -34,7 +35,7 @@ def check_window(checker: Checker, call: Call, arg: Range | Subquery, vector: Ve
     if not vector.interval or vector.window >= need:
         return
     written = (arg.duration.start, arg.duration.end)
-    comes = "is evaluated" if arg.type is not None and hasattr(arg, "expr") else "is scraped"
+    comes = "is evaluated" if isinstance(arg, Subquery) else "is scraped"
     what = (
         f"`{call.function}()` over {Duration(vector.window)} sees fewer than {SAMPLES} samples of what {comes} "
         f"every {Duration(vector.interval)}"

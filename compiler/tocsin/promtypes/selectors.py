@@ -38,7 +38,9 @@ def selected(checker: Checker, selector: Selector, offset: Duration | None, wind
 
 
 def _check_name(checker: Checker, selector: Selector, name: str) -> None:
-    place = (selector.start, selector.start + len(selector.metric)) if selector.metric else (selector.start, selector.end)
+    place = (
+        (selector.start, selector.start + len(selector.metric)) if selector.metric else (selector.start, selector.end)
+    )
     histogram = catalogue().get(name, ())
     if histogram and histogram[0].type == "histogram":
         what = f"{name} is a histogram: it has no series of that name, but buckets, a sum and a count"

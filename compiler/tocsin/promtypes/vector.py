@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.promtypes.findings import Finding
 from tocsin.promtypes.labels import ANY_LABELS, NO_LABELS, Labels
 from tocsin.promtypes.quantity import ANY, Quantity
+
+if TYPE_CHECKING:
+    from tocsin.promtypes.findings import Finding
 
 _NOTHING: frozenset[str] = frozenset()
 

@@ -160,13 +160,12 @@ def _vector(metric: Metric, part: str, interval: Duration) -> Vector:
     )
 
 
-def _key(
-    metric: Metric, board: tuple[str, ...], own: frozenset[str], place: tuple[str, ...]
-) -> frozenset[str] | None:
+def _key(metric: Metric, board: tuple[str, ...], own: frozenset[str], place: tuple[str, ...]) -> frozenset[str] | None:
     if metric.entity in ("model", "target") or metric.type == "histogram":
         return None
     if metric.reading == "info":
-        return frozenset(_INFO_KEYS[metric.entity]) if metric.entity in _INFO_KEYS else None
+        named = frozenset(_INFO_KEYS.get(metric.entity, ())) & labels_of(metric)
+        return named or None
     if board:
         return frozenset((*board, *metric.copies)) | own
     return own | frozenset(place)
