@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tocsin.catalog import ExporterKind, GpuModel, Metric
 from tocsin.discovery import Source
 from tocsin.pattern import matches
-from tocsin.promql import Selector
+from tocsin.promql import Expr, Selector
 from tocsin.source import Span
 from tocsin.units import Duration
 from tocsin.versions import Version
@@ -162,6 +162,52 @@ class Slo(NamedTuple):
         return 1 - self.objective
 
 
+class OwnRecord(NamedTuple):
+    """A recording rule of the spec. `on_nodes` is whether it reads what exporters on the nodes show."""
+
+    name: str
+    owner: str
+    layer: str
+    text: str
+    expr: Expr
+    on_nodes: bool
+    origin: Span
+
+
+class OwnFiring(NamedTuple):
+    """An alert that must fire: the labels and the value of its expression."""
+
+    labels: dict[str, str]
+    value: Fraction
+
+
+class OwnTest(NamedTuple):
+    """A world and what an alert must do in it: series in promtool's notation, then what fires at which time."""
+
+    story: str
+    interval: Duration
+    series: tuple[tuple[str, str], ...]
+    expectations: tuple[tuple[Duration, tuple[OwnFiring, ...]], ...]
+
+
+class OwnAlert(NamedTuple):
+    """An alerting rule of the spec; `signal` is empty where it is about none."""
+
+    name: str
+    owner: str
+    layer: str
+    signal: str
+    severity: str
+    text: str
+    expr: Expr
+    hold: Duration
+    summary: str
+    description: str
+    tests: tuple[OwnTest, ...]
+    on_nodes: bool
+    origin: Span
+
+
 class Tenant(NamedTuple):
     """A tenant, its accounts at the scheduler, and its namespaces of Kubernetes."""
 
@@ -287,6 +333,8 @@ class Factory(NamedTuple):
     retention: Retention
     refresh: Duration
     deep: Deep | None
+    records: dict[str, OwnRecord]
+    alerts: dict[str, OwnAlert]
 
     def owner_of(self, layer: str) -> str:
         """The owner of a layer."""

@@ -13,6 +13,7 @@ from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
 from tocsin.lower.nvlink import nvlink
 from tocsin.lower.objectives import objective, periods
+from tocsin.lower.own_rules import own_rules
 from tocsin.lower.peers import peers
 from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
@@ -45,7 +46,7 @@ LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
 def lower(factory: Factory) -> Plan:
     """Everything that will be written for a factory."""
     shared = [_layer_file(factory, layer) for layer in LAYERS]
-    shared += [watchdog(factory), *(objective(factory, slo) for slo in factory.slos.values())]
+    shared += [*own_rules(factory), watchdog(factory), *(objective(factory, slo) for slo in factory.slos.values())]
     shared = [file for file in shared if file.groups]
     rules = list(shared)
     servers: list[Server] = []

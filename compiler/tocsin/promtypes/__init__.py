@@ -1,35 +1,47 @@
 """A type checker for PromQL: expressions against what their series are.
 
-`findings` tells what is wrong with a parsed expression in a `World`: that of the catalogue (`of_catalogue`) or that of
-a factory (`of_factory`). It infers, for every part of an expression, the reading and the unit of its values, between
-which bounds they lie, which labels its series have, which of those tell them apart, and under which one value is
-repeated. What it does not know it lets pass: a name without a type is any number with any labels.
+`check` infers, for every part of an expression, the reading and the unit of its values, between which bounds they lie,
+which labels its series have, which of those tell them apart, and under which one value is repeated, and tells what
+contradicts that. It does so in a `World`: that of the catalogue (`of_catalogue`) or of a factory (`of_factory`). What
+it does not know it lets pass: a name without a type is any number with any labels. `parsed` and `judged` tell a log,
+`check_rate` looks at a selector as an SLO takes it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.promtypes.checker import Checker
 from tocsin.promtypes.findings import Finding
+from tocsin.promtypes.judging import check, check_rate, judged, parsed
 from tocsin.promtypes.vector import Vector
-from tocsin.promtypes.world import World, of_catalogue, of_factory
+from tocsin.promtypes.world import World, of_catalogue, scraped
 
 if TYPE_CHECKING:
-    from tocsin.promql import Expr
+    from tocsin.factory import Factory
 
-__all__ = ["Finding", "Vector", "World", "check", "findings", "of_catalogue", "of_factory"]
+__all__ = [
+    "Finding",
+    "Vector",
+    "World",
+    "check",
+    "check_rate",
+    "judged",
+    "of_catalogue",
+    "of_factory",
+    "parsed",
+    "recorded_as",
+]
 
 
-def check(text: str, expr: Expr, world: World) -> tuple[Vector, tuple[Finding, ...]]:
-    """The type of an expression and all that is wrong with it, in the order of the text."""
-    checker = Checker(text, world)
-    vector = checker.infer(expr)
-    for doubt in (*vector.doubled, *vector.standing):
-        checker.findings.setdefault(doubt)
-    return vector, tuple(sorted(checker.findings, key=lambda finding: (finding.start, finding.end, finding.code)))
+def of_factory(factory: Factory) -> World:
+    """What a factory scrapes and records, the spec's own records included."""
+    world = scraped(factory)
+    for record in factory.records.values():
+        vector, _ = check(record.text, record.expr, world)
+        world = world._replace(series={**world.series, record.name: recorded_as(vector, world)})
+    return world
 
 
-def findings(text: str, expr: Expr, world: World) -> tuple[Finding, ...]:
-    """All that is wrong with an expression, in the order of the text."""
-    return check(text, expr, world)[1]
+def recorded_as(vector: Vector, world: World) -> Vector:
+    """What a recorded series is, by the type of its expression."""
+    return vector._replace(window=0, interval=world.interval, doubled=(), standing=(), filled=False, pinned=False)

@@ -199,7 +199,6 @@ def _is_part(checker: Checker, part: Expr, whole: Expr) -> bool:
         bare = bare.expr
     if isinstance(bare, Binary) and bare.op == "+":
         return checker.source(part) in (checker.source(bare.left), checker.source(bare.right))
-        return True
     if any(isinstance(inner, Aggregation) and inner.op not in _GROWING for inner in walk(whole)):
         return False
     mine, all_ = selectors(part), selectors(whole)

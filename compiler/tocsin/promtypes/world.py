@@ -91,8 +91,8 @@ def of_catalogue() -> World:
     return World(series, {}, DEFAULT_KEEP, DEFAULT_INTERVAL, whole=False, new_le=True)
 
 
-def of_factory(factory: Factory) -> World:
-    """What a factory scrapes and records."""
+def scraped(factory: Factory) -> World:
+    """What a factory scrapes, and what tocsin records of it."""
     intervals: dict[str, Duration] = {}
     for cluster in factory.clusters.values():
         for job in cluster.jobs:

@@ -10,6 +10,7 @@ from tocsin.resolve.deep import resolve_deep
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_owners, webhook
 from tocsin.resolve.retention import resolve_retention
+from tocsin.resolve.rules import resolve_alerts, resolve_records
 from tocsin.resolve.servers import resolve_other_series, resolve_servers
 from tocsin.resolve.signals import Known, resolve_signals
 from tocsin.resolve.slos import resolve_slos
@@ -34,6 +35,7 @@ def resolve(document: Document, log: Log) -> Factory:
     known = Known(owners, layers, labels, clusters, targets, deep.signals if deep else {})
     signals = resolve_signals(document, known, log)
     slos = resolve_slos(document, owners, signals, log)
+    records = resolve_records(document, known, signals, log)
     return Factory(
         name=spec.factory,
         targets=targets,
@@ -56,6 +58,8 @@ def resolve(document: Document, log: Log) -> Factory:
         retention=resolve_retention(document, targets, signals, slos, log),
         refresh=spec.collection.refresh or spec.collection.intervals.default,
         deep=deep,
+        records=records,
+        alerts=resolve_alerts(document, known, signals, records, log),
     )
 
 

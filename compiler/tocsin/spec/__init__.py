@@ -16,6 +16,7 @@ from tocsin.spec.grafana import Grafana
 from tocsin.spec.labels import LabelRule
 from tocsin.spec.owners import Owner
 from tocsin.spec.retention import Logs, Tier
+from tocsin.spec.rules import AlertName, AlertRule, RecordName, RecordRule
 from tocsin.spec.scalars import LabelName, Name, Section, Text
 from tocsin.spec.signals import Layer, Signals
 from tocsin.spec.slos import Slo
@@ -39,12 +40,22 @@ class Spec(Section):
     logs: Logs | None = None
     signals: Signals
     slos: dict[Name, Slo] = Field(default={})
+    alerts: dict[AlertName, AlertRule] = Field(default={})
+    records: dict[RecordName, RecordRule] = Field(default={})
     tenants: dict[Name, Tenant] = Field(default={})
     alerting: Alerting
     grafana: Grafana
 
 
-SHARED = ("owners", "clusters", "signals", "slos", "tenants")  # the sections that an included file may hold
+SHARED = (
+    "owners",
+    "clusters",
+    "signals",
+    "slos",
+    "alerts",
+    "records",
+    "tenants",
+)  # the sections that an included file may hold
 
 PLANNED = frozenset(
     """
@@ -54,7 +65,7 @@ PLANNED = frozenset(
     owners.*.ticket.discord owners.*.ticket.jira
     maintenance
     slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite slos.*.no_traffic slos.*.alerts
-    alerts dashboards mixins
+    dashboards mixins
     """.split()
 )
 PLANNED_VALUES = {

@@ -59,7 +59,7 @@ def kind(value: Any) -> str:
             return "a mapping"
 
 
-def _word(pattern: str, code: str, wanted: str, rules: str, joint: str = "") -> Callable[[Any], str]:
+def word(pattern: str, code: str, wanted: str, rules: str, joint: str = "") -> Callable[[Any], str]:
     """A reader of words; `joint` is what a refused word is joined with where the hint offers a lawful one."""
     rule = re.compile(pattern)
 
@@ -159,19 +159,19 @@ _NAME = r"(?!.{41})[a-z](?:-?[a-z0-9])*"
 Name = Annotated[
     str,
     BeforeValidator(
-        _word(_NAME, "SPC103", "a name", "lower-case letters, digits and single hyphens, a letter first", "-")
+        word(_NAME, "SPC103", "a name", "lower-case letters, digits and single hyphens, a letter first", "-")
     ),
 ]
 SignalId = Annotated[
     str,
     BeforeValidator(
-        _word(r"[a-z][a-z0-9_]{0,62}", "SPC103", "a signal's name", "lower-case letters, digits and `_`", "_")
+        word(r"[a-z][a-z0-9_]{0,62}", "SPC103", "a signal's name", "lower-case letters, digits and `_`", "_")
     ),
 ]
 MetricName = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             r"[a-zA-Z_:][a-zA-Z0-9_:]{0,199}", "SIG104", "a metric name", "letters, digits, `_` and `:`, no digit first"
         )
     ),
@@ -179,7 +179,7 @@ MetricName = Annotated[
 LabelName = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             r"(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,99}",
             "LBL101",
             "a label name",
@@ -191,17 +191,17 @@ LabelName = Annotated[
 Channel = Annotated[
     str,
     BeforeValidator(
-        _word(r"[#@]?[\w.-]{1,80}", "SPC103", "a Slack channel", "letters, digits, `.`, `_` and `-` behind its `#`")
+        word(r"[#@]?[\w.-]{1,80}", "SPC103", "a Slack channel", "letters, digits, `.`, `_` and `-` behind its `#`")
     ),
 ]
 Region = Annotated[
     str,
     BeforeValidator(
-        _word(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62})", "SPC103", "a region", "letters, digits, `.`, `_` and `-`")
+        word(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62})", "SPC103", "a region", "letters, digits, `.`, `_` and `-`")
     ),
 ]
 _PART = "[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
-_namespace = _word(
+_namespace = word(
     r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
     "SPC103",
     "a namespace of Kubernetes",
@@ -214,7 +214,7 @@ Namespaces = Annotated[
 PodLabel = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             rf"(?:[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_PART}",
             "SPC103",
             "the key of a pod's label",
@@ -224,12 +224,12 @@ PodLabel = Annotated[
 ]
 PodLabelValue = Annotated[
     str,
-    BeforeValidator(_word(_PART, "SPC103", "the value of a pod's label", "letters, digits and inner `.`, `_` and `-`")),
+    BeforeValidator(word(_PART, "SPC103", "the value of a pod's label", "letters, digits and inner `.`, `_` and `-`")),
 ]
 ServiceName = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?",
             "SPC103",
             "a name in Consul",
@@ -240,7 +240,7 @@ ServiceName = Annotated[
 DomainName = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             r"(?!.{254})[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*",
             "SPC103",
             "a name in the DNS",
