@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 def check_absent(checker: Checker, call: Call, vector: Vector) -> Vector:
     """The type of absent(); a call that can never fire, or always fires, is told."""
     selector = _selector(call.args[0])
-    metric = vector.quantity.metric
     if vector.filled:
         what = f"`{call.function}()` of what is never empty never fires"
         checker.tell("PQL213", what, call, "leave out what fills it, such as `or vector(0)`")
-    elif selector and metric:
-        _check_selector(checker, call, selector, vector)
+    elif selector:
+        _check_selector(checker, call, selector)
     fixed = [m.label for m in selector.matchers if m.op == "=" and m.value] if selector else []
     labels = Labels(frozenset(fixed) - {"__name__"})
     return Vector(number(1, 1), labels, frozenset())
@@ -36,11 +35,10 @@ def _selector(expr: Expr) -> Selector | None:
     return expr if isinstance(expr, Selector) else None
 
 
-def _check_selector(checker: Checker, call: Call, selector: Selector, vector: Vector) -> None:
+def _check_selector(checker: Checker, call: Call, selector: Selector) -> None:
+    vector, name = checker.infer(selector), selector.metric or ""
     metric = vector.quantity.metric
-    name = selector.metric or ""
-    pinned = checker.infer(selector).pinned
-    if metric is None or pinned:
+    if metric is None or vector.pinned:
         return
     if metric.sparse:
         what = f"{metric.name} has no series until something happens: that it is absent is the rule"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.promql import Aggregation, Paren, Selector, String
+from tocsin.promql import Aggregation, String, walk
 from tocsin.promtypes.functions import check_share
-from tocsin.promtypes.quantity import ANY, Quantity, number
+from tocsin.promtypes.quantity import Quantity, number
 from tocsin.promtypes.selectors import no_label
 
 if TYPE_CHECKING:
-    from tocsin.promql import Expr
     from tocsin.promtypes.checker import Checker
     from tocsin.promtypes.findings import Finding
     from tocsin.promtypes.labels import Labels
@@ -26,9 +25,9 @@ def aggregated(checker: Checker, node: Aggregation) -> Vector:
     inner = checker.infer(node.expr)
     if node.op == "quantile" and node.param is not None:
         check_share(checker, "quantile", node.param)
-    _check_grouping(checker, node, inner.labels)
+    _check_grouping(checker, node, inner)
     if _mixes(checker, node, inner):
-        inner = inner.of(ANY)
+        inner = inner.unsound
     doubled = inner.doubled
     if node.op in _ADDING and (repeated := _repeated(node, inner)):
         doubled = (*doubled, _doubling(checker, node, inner, repeated))
@@ -61,29 +60,23 @@ def _labels(node: Aggregation, labels: Labels) -> Labels:
     return labels.only(names)
 
 
-def _check_grouping(checker: Checker, node: Aggregation, labels: Labels) -> None:
+def _check_grouping(checker: Checker, node: Aggregation, inner: Vector) -> None:
+    labels = inner.labels
+    metric = inner.quantity.metric
     for label in node.grouping.labels if node.grouping else ():
         if labels.can_be(label.name):
             continue
-        message, place, hint = no_label(label.name, labels, "what is aggregated", (label.start, label.end))
+        what = metric.name if metric else "what is aggregated"
+        message, place, hint = no_label(label.name, labels, what, (label.start, label.end))
         if "is called" in message:
             checker.tell("PQL103", message, place, hint)
-        elif node.grouping and not node.grouping.without:
-            inside = _inner(node.expr)
-            lost = f"the aggregation inside takes `{label.name}` off" if inside else message
-            checker.tell(
-                "PQL208" if inside else "PQL103",
-                lost,
-                place,
-                f"keep it inside: by ({label.name}, …)" if inside else hint,
-            )
-
-
-def _inner(expr: Expr) -> bool:
-    """Whether what is aggregated is an aggregation itself."""
-    while isinstance(expr, Paren):
-        expr = expr.expr
-    return not isinstance(expr, Selector)
+        elif node.grouping and node.grouping.without:
+            continue  # nothing is lost that was not there
+        elif any(isinstance(inside, Aggregation) for inside in walk(node.expr)):
+            lost = f"the aggregation inside takes `{label.name}` off"
+            checker.tell("PQL208", lost, place, f"keep it inside: by ({label.name}, …)")
+        else:
+            checker.tell("PQL103", message, place, hint)
 
 
 def _mixes(checker: Checker, node: Aggregation, inner: Vector) -> bool:
@@ -101,13 +94,19 @@ def _mixes(checker: Checker, node: Aggregation, inner: Vector) -> bool:
         checker.tell("PQL206", what, node, f'write count_values("code", {asked}), or compare with one first')
     elif quantity.reading == "total" and op != "sum":
         what = f"{quantity.name} is a counter: `{op}` of counters says how long each has run"
-        checker.tell("PQL202", what, node, f"write {op}(rate({asked}[5m]))")
+        checker.tell("PQL202", what, node, f"write {op}{_by(node)} (rate({asked}[5m]))")
     elif op == "sum" and (quantity.unit == "celsius" or quantity.reading == "timestamp"):
         things = "temperatures" if quantity.unit == "celsius" else "moments"
         checker.tell("PQL203", f"a sum of {things} means nothing", node, "write max or avg")
     else:
         return False
     return True
+
+
+def _by(node: Aggregation) -> str:
+    """The grouping as it is written in front."""
+    word = "without" if node.grouping and node.grouping.without else "by"
+    return f" {word} ({', '.join(label.name for label in node.grouping.labels)})" if node.grouping else ""
 
 
 def _one_each(inner: Vector, node: Aggregation) -> bool:
@@ -138,15 +137,14 @@ def _copies(node: Aggregation, inner: Vector, labels: Labels) -> frozenset[str]:
 
 def _doubling(checker: Checker, node: Aggregation, inner: Vector, repeated: frozenset[str]) -> Finding:
     """What is told where copies are added up."""
-    by = ", ".join(inner.entity)
+    named = [label.name for label in node.grouping.labels] if node.grouping and not node.grouping.without else []
+    by = ", ".join((*inner.entity, *(label for label in named if label not in inner.entity)))
     things = {"job_id": "each job on it", "gpu_i_id": "each MIG instance", "replica_role": "each replica"}
     copied = " and ".join(things.get(label, f"each {label}") for label in sorted(repeated, reverse=True))
     metric = inner.quantity.metric
     one = metric.entity.replace("gpu_instance", "instance").replace("gpu", "board") if metric else "thing"
     inside = checker.source(node.expr)
-    grouping = f" by ({', '.join(label.name for label in node.grouping.labels)})" if node.grouping else ""
-    if node.grouping and node.grouping.without:
-        grouping = " by (…)"
+    grouping = f" by ({', '.join(named)})" if named else " by (…)" if node.grouping else ""
     what = f"`{node.op}` adds the value of one {one} once for {copied}"
     hint = f"make it one first: {node.op}{grouping} (max by ({by}) ({inside}))"
     return checker.finding("PQL207", what, node, hint)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.catalog import units
 from tocsin.promql import Aggregation, Binary, Paren, Selector, selectors, walk
-from tocsin.promtypes.quantity import ANY, Quantity, constant, dimension_text, multiplied, number
+from tocsin.promtypes.quantity import ANY, Quantity, constant, dimension_text, multiplied, number, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,7 +239,7 @@ def check_same_unit(checker: Checker, node: Binary, left: Quantity, right: Quant
         mine, other = dimension_text(left.of, left.times), dimension_text(right.of, right.times)
         what = f"`{node.op}` of different units: the left side is in {mine}, the right one in {other}"
         side, by = ("left", factor) if factor > 1 else ("right", 1 / factor)
-        checker.tell("PQL203", what, node, f"multiply the {side} side by {float(by):g}")
+        checker.tell("PQL203", what, node, f"multiply the {side} side by {plain(float(by))}")
 
 
 def _written_unit(quantity: Quantity) -> object:

@@ -64,9 +64,9 @@ def _ranged(checker: Checker, call: Call, vector: Vector) -> Vector:
     if name == "changes":
         _check_changes(checker, call, vector)
     if name in (*RATES, "resets") and not check_counter(checker, call, vector):
-        return vector.of(ANY)
+        return vector.unsound
     if name in (*_SLOPES, *_MEANS, *_PICKS) and not check_level(checker, call, vector):
-        return vector.of(ANY)
+        return vector.unsound
     if name in _COUNTS:
         counted = number(1, 1) if name == "present_over_time" else number(1 if name == "count_over_time" else 0)
         # Samples are a series' own: those of copies may be added up, since each was there at another time.

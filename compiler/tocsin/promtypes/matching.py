@@ -89,6 +89,9 @@ def _check_unique(checker: Checker, node: Binary, left: Vector, right: Vector, g
             "Prometheus evaluates none of the rule then"
         )
         hint = f"make it one a group: max by ({', '.join(names)}) ({asked})" if names else "match on more labels"
+        if names and node.matching and node.matching.include:
+            on = ", ".join(names)
+            hint = f"take groups of one only: ({asked} and on ({on}) (count by ({on}) ({asked}) == 1))"
         if group is None and names:
             hint += f", or write group_{side} () where many are meant"
         checker.tell("PQL209", what, expr, hint)

@@ -36,6 +36,11 @@ class Vector(NamedTuple):
     sum_of: bool = False
     pinned: bool = False
 
+    @property
+    def unsound(self) -> Vector:
+        """What is left of it where its numbers mean nothing, which is told: no further mistake follows from them."""
+        return self._replace(quantity=ANY, copies=_NOTHING, standing=())
+
     def of(self, quantity: Quantity) -> Vector:
         """The same series with other numbers."""
         return self._replace(quantity=quantity)

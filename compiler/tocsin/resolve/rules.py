@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tocsin.spec import rules as written
 
 _PARTS = ("", "_bucket", "_sum", "_count")
+_FROM_ABOVE = ("job:", "node:", "slo:")  # what the server above the shards reads of them
 _OF_NODES = ("gpu:", "port:")  # recorded on the shards, and read by no server above
 
 
@@ -149,7 +150,9 @@ def _on_nodes(expr: Expr, signals: Mapping[str, Signal], records: Mapping[str, O
     jobs = {kind.job for kind in exporter_kinds().values() if kind.stands == "node"} | {DEEP_JOB}
     exporters = {metric.name: metric.exporter for signal in signals.values() for metric in signal.metrics}
     return any(
-        name.startswith(_OF_NODES) or exporters.get(name) in jobs or (name in records and records[name].on_nodes)
+        name.startswith(_OF_NODES)
+        or exporters.get(name) in jobs
+        or (name in records and records[name].on_nodes and not name.startswith(_FROM_ABOVE))
         for name in metric_names(expr)
     )
 
