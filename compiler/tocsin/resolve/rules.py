@@ -31,7 +31,7 @@ _OF_NODES = ("gpu:", "port:")  # recorded on the shards, and read by no server a
 def resolve_records(document: Document, known: Known, signals: Mapping[str, Signal], log: Log) -> dict[str, OwnRecord]:
     """The records by name, each behind those that it reads; one that cannot be read is left out."""
     found: dict[str, OwnRecord] = {}
-    taken = {metric.name for metric in recorded_metrics()}
+    taken = {metric.name for metric in recorded_metrics()} if document.spec.records else set()
     shown = _layers(signals)
     for name, rule in document.spec.records.items():
         path = ("records", name)
