@@ -163,7 +163,10 @@ class Slo(NamedTuple):
 
 
 class OwnRecord(NamedTuple):
-    """A recording rule of the spec. `on_nodes` is whether it reads what exporters on the nodes show."""
+    """A recording rule of the spec.
+
+    `on_nodes` is whether it reads what exporters on the nodes show, `elsewhere` whether what others do.
+    """
 
     name: str
     owner: str
@@ -171,6 +174,7 @@ class OwnRecord(NamedTuple):
     text: str
     expr: Expr
     on_nodes: bool
+    elsewhere: bool
     origin: Span
 
 
@@ -191,7 +195,7 @@ class OwnTest(NamedTuple):
 
 
 class OwnAlert(NamedTuple):
-    """An alerting rule of the spec; `signal` is empty where it is about none."""
+    """An alerting rule of the spec; `signal` is empty where it is about none. The rest is as of a record."""
 
     name: str
     owner: str
@@ -205,6 +209,7 @@ class OwnAlert(NamedTuple):
     description: str
     tests: tuple[OwnTest, ...]
     on_nodes: bool
+    elsewhere: bool
     origin: Span
 
 

@@ -246,11 +246,13 @@ class RuleFile(NamedTuple):
     """One file of rules and the file of tests that proves every alert of it.
 
     The rules of a file that is `per_node` look at one node at a time: they hold on a shard, which has some nodes whole.
+    `beside` are files whose records its tests need, each with one group of its name.
     """
 
     name: str
     groups: tuple[RuleGroup, ...]
     per_node: bool = False
+    beside: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import capacity
 from tocsin.diagnostics import near
-from tocsin.promql import PromqlError, metric_names, parse_selector
+from tocsin.promql import PromqlError, parse_selector
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -56,8 +56,7 @@ def _check_reach(
     """On shards, what is scraped on the nodes is seen by one shard each: a rule about all of them sees a part."""
     if not rule.on_nodes or all((capacity.shards(factory, one) or 1) < 2 for one in factory.clusters.values()):
         return
-    others = [name for name in metric_names(rule.expr) if name.startswith(("slo:", "job:"))]
-    if vector.labels.can_be("node") and not others:
+    if vector.labels.can_be("node") and not rule.elsewhere:
         return
     what = "no single server sees all of this: each shard scrapes some of the nodes, and evaluates this for them only"
     hint = "record it by node first, as node:metric:operation, and ask the server above for that"

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.factory import LAYERS
 from tocsin.lower.alerts import links
 from tocsin.lower.proofs import firing
 from tocsin.plan import Alert, Expectation, Record, RuleFile, RuleGroup, RuleTest
+from tocsin.promql import metric_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Factory, OwnAlert, OwnTest
+    from tocsin.factory import Factory, OwnAlert, OwnRecord, OwnTest
     from tocsin.promtypes import World
+
+_NODES = "-nodes"  # ends the name of a file that holds node by node
 
 
 def own_rules(factory: Factory) -> Iterator[RuleFile]:
@@ -24,17 +26,54 @@ def own_rules(factory: Factory) -> Iterator[RuleFile]:
     from tocsin.promtypes import of_factory  # a spec without rules of its own does without
 
     world = of_factory(factory)
-    for layer in LAYERS:
-        for on_nodes in (True, False):
-            records = [one for one in factory.records.values() if (one.layer, one.on_nodes) == (layer, on_nodes)]
-            alerts = [one for one in factory.alerts.values() if (one.layer, one.on_nodes) == (layer, on_nodes)]
-            if not records and not alerts:
-                continue
-            name = f"own-{layer}-nodes" if on_nodes else f"own-{layer}"
-            made = [_alert(factory, alert, world) for alert in alerts]
-            tests = [_test(alert, rule, test) for alert, rule in zip(alerts, made, strict=True) for test in alert.tests]
-            recorded = [Record(one.name, one.text.strip(), {}, one.origin) for one in records]
-            yield RuleFile(name, (RuleGroup(name, (*recorded, *made), tuple(tests)),), per_node=on_nodes)
+    files = _files(factory, world)
+    for name, (records, alerts) in sorted(files.items()):
+        made = [_alert(factory, alert, world) for alert in alerts]
+        tests = [_test(alert, rule, test) for alert, rule in zip(alerts, made, strict=True) for test in alert.tests]
+        recorded = [Record(one.name, one.text.strip(), {}, one.origin) for one in records]
+        group = RuleGroup(name, (*recorded, *made), tuple(tests))
+        yield RuleFile(name, (group,), per_node=name.endswith(_NODES), beside=_beside(name, files))
+
+
+def _files(factory: Factory, world: World) -> dict[str, tuple[list[OwnRecord], list[OwnAlert]]]:
+    """The rules by the names of their files, in their order."""
+    files: dict[str, tuple[list[OwnRecord], list[OwnAlert]]] = {}
+    per_node: dict[str, bool] = {}
+    for record in factory.records.values():
+        per_node[record.name] = _is_per_node(record, per_node, world)
+        files.setdefault(_file(record.layer, per_node[record.name]), ([], []))[0].append(record)
+    for alert in factory.alerts.values():
+        files.setdefault(_file(alert.layer, _is_per_node(alert, per_node, world)), ([], []))[1].append(alert)
+    return files
+
+
+def _file(layer: str, per_node: bool) -> str:
+    return f"own-{layer}{_NODES if per_node else ''}"
+
+
+def _is_per_node(rule: OwnRecord | OwnAlert, per_node: dict[str, bool], world: World) -> bool:
+    """Whether a rule looks at one node at a time, and reads what is known there."""
+    from tocsin.promtypes import check
+
+    read = [per_node[name] for name in metric_names(rule.expr) if name in per_node]
+    if rule.elsewhere or not all(read) or not (rule.on_nodes or read):
+        return False
+    return check(rule.text, rule.expr, world)[0].labels.can_be("node")
+
+
+def _beside(name: str, files: dict[str, tuple[list[OwnRecord], list[OwnAlert]]]) -> tuple[str, ...]:
+    """The files whose records the rules of a file read, and those that these read, first things first."""
+    homes = {record.name: file for file, (records, _) in files.items() for record in records}
+    found: dict[str, None] = {}
+    waiting = [name]
+    while waiting:
+        records, alerts = files[waiting.pop()]
+        rules: list[OwnRecord | OwnAlert] = [*records, *alerts]
+        read = {homes[metric] for rule in rules for metric in metric_names(rule.expr) if metric in homes}
+        new = sorted(read - {name, *found})
+        found |= dict.fromkeys(new)
+        waiting += new
+    return tuple(reversed(found))
 
 
 def _alert(factory: Factory, alert: OwnAlert, world: World) -> Alert:

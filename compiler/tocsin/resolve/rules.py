@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.catalog import DEEP_JOB, exporter_kinds, recorded_metrics
 from tocsin.diagnostics import near
@@ -45,9 +45,10 @@ def resolve_records(document: Document, known: Known, signals: Mapping[str, Sign
         if rule.owner:
             known_owner(document, known.owners, rule.owner, (*path, "owner"), log)
         if expr is not None:
-            on_nodes = _on_nodes(expr, signals, found)
             layer = layer or _read_layer(expr, found) or _layer_of(owner, known)
-            found[name] = OwnRecord(name, owner, layer, rule.expr, expr, on_nodes, document.places.key(*path))
+            found[name] = OwnRecord(
+                name, owner, layer, rule.expr, expr, *_where(expr, signals, found), document.places.key(*path)
+            )
             _check_layer(layer, document, path, log)
     return _in_order(found)
 
@@ -72,12 +73,11 @@ def resolve_alerts(
         layer = rule.layer or of_signal or _layer(expr, shown) or _read_layer(expr, records)
         layer = layer or _layer_of(rule.owner, known)
         _check_layer(layer, document, path, log)
-        on_nodes = _on_nodes(expr, signals, records)
-        found[name] = _alert(name, rule, expr, layer, on_nodes, document.places.key(*path))
+        found[name] = _alert(name, rule, expr, layer, _where(expr, signals, records), document.places.key(*path))
     return dict(sorted(found.items()))
 
 
-def _alert(name: str, rule: written.AlertRule, expr: Expr, layer: str, on_nodes: bool, origin: Span) -> OwnAlert:
+def _alert(name: str, rule: written.AlertRule, expr: Expr, layer: str, where: _Where, origin: Span) -> OwnAlert:
     return OwnAlert(
         name=name,
         owner=rule.owner,
@@ -90,7 +90,8 @@ def _alert(name: str, rule: written.AlertRule, expr: Expr, layer: str, on_nodes:
         summary=rule.summary,
         description=rule.description,
         tests=tuple(map(_test, rule.tests)),
-        on_nodes=on_nodes,
+        on_nodes=where.on_nodes,
+        elsewhere=where.elsewhere,
         origin=origin,
     )
 
@@ -145,16 +146,26 @@ def _check_layer(layer: str, document: Document, path: Path, log: Log) -> None:
         )
 
 
-def _on_nodes(expr: Expr, signals: Mapping[str, Signal], records: Mapping[str, OwnRecord]) -> bool:
-    """Whether something of it is known only where the nodes are scraped."""
+class _Where(NamedTuple):
+    """Whether something of an expression is known where the nodes are scraped only, and something only elsewhere."""
+
+    on_nodes: bool
+    elsewhere: bool
+
+
+def _where(expr: Expr, signals: Mapping[str, Signal], records: Mapping[str, OwnRecord]) -> _Where:
     jobs = {kind.job for kind in exporter_kinds().values() if kind.stands == "node"} | {DEEP_JOB}
     exporters = {metric.name: metric.exporter for signal in signals.values() for metric in signal.metrics}
-    return any(
-        name.startswith(_OF_NODES)
-        or exporters.get(name) in jobs
-        or (name in records and records[name].on_nodes and not name.startswith(_FROM_ABOVE))
-        for name in metric_names(expr)
-    )
+    exporters = {name + part: job for name, job in exporters.items() for part in _PARTS}
+    on_nodes = elsewhere = False
+    for name in metric_names(expr):
+        record = records.get(name)
+        read_above = name.startswith(_FROM_ABOVE)
+        on_nodes |= name.startswith(_OF_NODES) or exporters.get(name) in jobs
+        on_nodes |= record is not None and record.on_nodes and not read_above
+        elsewhere |= exporters.get(name, DEEP_JOB) not in jobs or name.startswith("slo:")
+        elsewhere |= record is not None and record.elsewhere
+    return _Where(on_nodes, elsewhere)
 
 
 def _in_order(records: dict[str, OwnRecord]) -> dict[str, OwnRecord]:
