@@ -71,13 +71,17 @@ def compared(checker: Checker, node: Binary, left: Vector, right: Vector, series
 
 def _check(comparison: Comparison) -> tuple[Finding, ...]:
     quantity = comparison.vector.quantity
-    if quantity.reading == "bits":
+    if quantity.reading == "samples" and (comparison.is_some or comparison.op == ">="):
+        what = f"count_over_time() counts the samples of {quantity.name}, whatever they hold: this is always true"
+        hint = "compare the values: count_over_time((… == 79)[5m:1m]) counts those that are one"
+        comparison.checker.tell("PQL204", what, comparison.node, hint)
+    elif quantity.reading == "bits":
         check_mask_comparison(comparison)
     elif quantity.reading == "code":
         return check_code(comparison)
     elif quantity.reading == "total":
         return _check_total(comparison)
-    elif quantity.reading == "timestamp" and abs(comparison.threshold) < _EPOCH and quantity.metric:
+    elif quantity.reading == "timestamp" and 0 < abs(comparison.threshold) < _EPOCH and quantity.metric:
         asked = comparison.checker.source(comparison.value)
         what = f"{quantity.name} is a moment in seconds since 1970, and {plain(comparison.threshold)} a length of time"
         op = _MIRRORED.get(comparison.op, comparison.op)
@@ -154,7 +158,7 @@ def _check_unit(comparison: Comparison) -> bool:
     quantity, limit = comparison.vector.quantity, comparison.threshold
     if quantity.of is None or quantity.times is None or limit <= 0:
         return False
-    if quantity.of == (("second", 1),) and quantity.times <= Fraction(1, 10**6) and limit < 1:
+    if quantity.of == (("second", 1),) and quantity.times <= Fraction(1, 1000) and limit < 1:
         _tell_unit(comparison, better=plain(float(Fraction(limit).limit_denominator(10**9) / quantity.times)))
         return True
     row = _row(quantity)
@@ -175,8 +179,8 @@ def _row(quantity: Quantity) -> Unit | None:
         return None
     if own.of == quantity.of and (own.least or own.most):
         return own
-    if quantity.reading == "rate":
-        return next((row for row in units().values() if row.of == quantity.of and row.least), None)
+    if quantity.reading == "rate" and own.of == units()["joules"].of:
+        return units()["watts"]
     return None
 
 

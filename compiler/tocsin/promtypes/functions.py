@@ -63,6 +63,9 @@ def _ranged(checker: Checker, call: Call, vector: Vector) -> Vector:
         check_share(checker, name, call.args[0])
     if name == "changes":
         _check_changes(checker, call, vector)
+    if name == "count_over_time" and quantity.reading in ("code", "bits"):
+        # How many samples there are says nothing of what they hold: only more or less of them does.
+        return vector._replace(quantity=Quantity("samples", low=1, metric=quantity.metric), copies=frozenset())
     if name in (*RATES, "resets") and not check_counter(checker, call, vector):
         return vector.unsound
     if name in (*_SLOPES, *_MEANS, *_PICKS) and not check_level(checker, call, vector):

@@ -23,6 +23,7 @@ _WHY = {
     "rate": "is a rate already",
     "increase": "is an increase already",
     "change": "is a difference, which goes up and down",
+    "samples": "is a count of samples",
     "quotient": "is a quotient, which goes up and down",
     "timestamp": "is a gauge that holds a moment",
     "info": "is a gauge that is always 1",

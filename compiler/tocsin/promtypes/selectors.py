@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tocsin.promtypes.labels import Labels
 
 _WHOLE = re.compile(r"[0-9]+")
-_PINS = ("node", "gpu_uuid", "instance", "device")
+_PINS = ("node", "gpu_uuid", "instance", "job_id", "pod")
 
 
 def selected(checker: Checker, selector: Selector, offset: Duration | None, window: int) -> Vector:
@@ -75,7 +75,8 @@ def _check_label(checker: Checker, selector: Selector, matcher: Matcher, labels:
 
 def no_label(label: str, labels: Labels, what: str, place: tuple[int, int]) -> tuple[str, tuple[int, int], str]:
     """The message, the place and the hint for a label that series do not have."""
-    if new := before_ingest(label):
+    new = before_ingest(label)
+    if labels.can_be(new):
         return f"`{label}` is called `{new}` after ingest: no series has it", place, f"write `{new}`"
     close = near(label, sorted(labels.known))
     hint = f"did you mean `{close}`?" if close else f"it has {', '.join(sorted(labels.known)) or 'no labels'}"

@@ -33,6 +33,8 @@ _BOARDS = frozenset(("gpu", "gpu_instance", "link"))
 _WORKLOAD = ("pod", "namespace", "container", "gpu_i_id", "GPU_I_PROFILE")
 _NOT_ALWAYS = frozenset(("job_id", "gpu_i_id", "tenant", "user", "account", "xid", "clock_event", "gpu_uuid", "le"))
 _ALONE = frozenset(("cluster", "instance", "job", "uid", "window_size_in_ms"))  # follow from the rest of a key
+# Labels that follow from another one, as far as both are there.
+_FOLLOW = {"node": "pod", "unit": "resource", "health_error_code": "health_watch"}
 # What an info series belongs to: its other labels follow from these.
 _INFO_KEYS = {
     "host": ("node",),
@@ -166,6 +168,7 @@ def _key(metric: Metric, board: tuple[str, ...], own: frozenset[str], place: tup
     if metric.reading == "info":
         named = frozenset(_INFO_KEYS.get(metric.entity, ())) & labels_of(metric)
         return named or None
+    own = frozenset(label for label in own if _FOLLOW.get(label) not in own)
     if board:
         return frozenset((*board, *metric.copies)) | own
     return own | frozenset(place)
