@@ -75,7 +75,7 @@ class ExporterKind(NamedTuple):
     `example` its usual port or address; `signal` what it stands for when it is silent; `blind` the severity where none
     of them answers; `least` the shortest interval that it is fit for; `timeout` how long a scrape may take; `renames`
     its labels and their names in the schema; `flavours` programs of one purpose; `mapped` where only the spec knows its
-    metrics.
+    metrics; `prefix` what only names of its file begin with.
     """
 
     id: str
@@ -89,6 +89,7 @@ class ExporterKind(NamedTuple):
     renames: tuple[tuple[str, str], ...] = ()
     flavours: tuple[str, ...] = ()
     mapped: bool = False
+    prefix: str = ""
 
 
 class Unit(NamedTuple):

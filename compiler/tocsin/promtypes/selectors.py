@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tocsin.catalog import spellings
 from tocsin.diagnostics import near
 from tocsin.examples import value_for
 from tocsin.pattern import PatternError, matches
@@ -47,9 +48,10 @@ def _check_name(checker: Checker, selector: Selector, name: str) -> None:
         checker.tell("PQL215", what, place, f"write {name}_bucket with histogram_quantile(), or {name}_count")
     elif why := checker.world.unnamed(name):
         close = near(name, (known for known in checker.world.series if known[:4] == name[:4]))
-        renamed = why.endswith(" here")
-        hint = f"write {why.split()[-2]}" if renamed else f"did you mean {close}?" if close else ""
-        checker.tell("PQL214", why, place, hint or "scrape its exporter, or ask for another metric")
+        hint = f"write {spellings()[name]}" if name in spellings() else f"did you mean {close}?" if close else ""
+        if name in catalogue():
+            hint = f"scrape its exporter, {catalogue()[name][0].exporter}, by `clusters.<name>.exporters`"
+        checker.tell("PQL214", why, place, hint or "ask for a metric that it has")
 
 
 def _check_label(checker: Checker, selector: Selector, matcher: Matcher, labels: Labels) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.catalog import (
     DEEP_JOB,
+    EXPORTERS,
     Metric,
     exporter_kinds,
     metrics_of,
@@ -21,7 +22,7 @@ from tocsin.promtypes.vector import Vector
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from tocsin.factory import Factory, Label
 
@@ -65,8 +66,8 @@ class World(NamedTuple):
         """Why no series can have the name; empty where one can."""
         if name in spellings():
             return f"the series of {name} is called {spellings()[name]} here"
-        if name.startswith("DCGM_") and name not in self.series and not self.whole:
-            return f"no field of DCGM is called {name}"
+        if name.startswith(prefixes()) and name not in catalogue():
+            return f"its exporter shows nothing that is called {name}"
         return f"nothing that is scraped shows {name}" if self.whole and name in catalogue() else ""
 
 
@@ -79,6 +80,12 @@ def catalogue() -> dict[str, tuple[Metric, ...]]:
             for metric in metrics_of(kind.id, flavour):
                 found[metric.name] = (*found.get(metric.name, ()), metric)
     return found
+
+
+@cache
+def prefixes() -> tuple[str, ...]:
+    """What only names of the catalogue begin with."""
+    return tuple(kind.prefix for kind in exporter_kinds().values() if kind.prefix)
 
 
 @cache
@@ -105,11 +112,20 @@ def scraped(factory: Factory) -> World:
         intervals[DEEP_JOB] = max(factory.deep.interval, factory.deep.refresh)
     intervals["dcgm"] = max(factory.interval, factory.refresh)
     series: dict[str, Vector] = {}
-    for metric in factory.metrics.values():
+    for metric in (*_shown(factory), *factory.metrics.values()):
         series |= _series(metric, intervals.get(metric.exporter, factory.interval))
     series |= _everywhere(factory.interval)
     new_le = factory.targets.prometheus >= (3,)
     return World(series, factory.labels, factory.retention.hot.keep, factory.interval, whole=True, new_le=new_le)
+
+
+def _shown(factory: Factory) -> Iterator[Metric]:
+    """What the exporters that are scraped can show: a rule that reads it has it collected."""
+    for name in EXPORTERS:
+        yield from metrics_of(name)
+    for cluster in factory.clusters.values():
+        for exporter in cluster.exporters:
+            yield from metrics_of(exporter.kind.id, exporter.flavour)
 
 
 def _everywhere(interval: Duration) -> dict[str, Vector]:

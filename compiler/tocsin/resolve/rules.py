@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from tocsin import naming
 from tocsin.catalog import DEEP_JOB, exporter_kinds, recorded_metrics
 from tocsin.diagnostics import near
 from tocsin.factory import LAYERS, OwnAlert, OwnFiring, OwnRecord, OwnTest
@@ -31,12 +32,12 @@ _OF_NODES = ("gpu:", "port:")  # recorded on the shards, and read by no server a
 def resolve_records(document: Document, known: Known, signals: Mapping[str, Signal], log: Log) -> dict[str, OwnRecord]:
     """The records by name, each behind those that it reads; one that cannot be read is left out."""
     found: dict[str, OwnRecord] = {}
-    taken = {metric.name for metric in recorded_metrics()} if document.spec.records else set()
     shown = _layers(signals)
+    taken = {*(metric.name for metric in recorded_metrics()), *shown} if document.spec.records else set()
     for name, rule in document.spec.records.items():
         path = ("records", name)
         if name in taken or name.startswith(("slo:", "tocsin:")):
-            what = f"{name} is recorded by tocsin itself"
+            what = f"{name} is {'shown by an exporter' if name in shown else 'recorded by tocsin itself'}"
             log.error("ALR101", what, document.places.key(*path), "use that series, or choose another name")
             continue
         expr = _expr(document, path, rule.expr, log)
@@ -62,6 +63,9 @@ def resolve_alerts(
     for name, rule in document.spec.alerts.items():
         path = ("alerts", name)
         known_owner(document, known.owners, rule.owner, (*path, "owner"), log)
+        if name == naming.WATCHDOG:
+            what = f"{name} is the alert that always fires, and goes to the heartbeat"
+            log.error("ALR101", what, document.places.key(*path), "choose another name")
         expr = _expr(document, path, rule.expr, log)
         if rule.signal and rule.signal not in signals and not document.is_broken("signals"):
             close = near(rule.signal, signals)
