@@ -149,3 +149,13 @@ def test_they_build_on_each_other_and_are_checked_together(old: str, new: str, c
     _, log = compiled(TEXT.replace(old, new, 1), tmp_path)
     codes = {diagnostic.code for diagnostic in log.sorted()}
     assert code in codes or (code in ("PQL210", "PQL218") and not codes), codes
+
+
+def test_records_stand_behind_those_that_they_read_and_a_circle_ends(tmp_path: Path) -> None:
+    chain = "".join(f"  team:step:a{n}: {{expr: team:step:a{n + 1} + 1, layer: runtime}}\n" for n in range(300))
+    circle = "  team:step:a300: {expr: team:step:a0 + 1, layer: runtime}\n"
+    made, log = compiled(TEXT.replace("records:\n", f"records:\n{chain}{circle}", 1), tmp_path)
+    assert made is not None, log.sorted()
+    (records,) = (file.groups[0].rules for file in made.plan.rules if file.name == "own-runtime")
+    names = [rule.name for rule in records if rule.name.startswith("team:")]
+    assert names == [f"team:step:a{n}" for n in range(300, -1, -1)]

@@ -34,6 +34,8 @@ def aggregated(checker: Checker, node: Aggregation) -> Vector:
     if node.op in _KEEPING:
         return inner
     labels = _labels(node, inner.labels)
+    if isinstance(node.param, String):  # the label that count_values() writes
+        labels = labels.plus([node.param.value])
     key = inner.key
     if not (node.grouping and node.grouping.without):
         key = key if key is not None and key <= labels.known else labels.known
@@ -42,9 +44,7 @@ def aggregated(checker: Checker, node: Aggregation) -> Vector:
     summed = inner.sum_of or (node.op in ("sum", "avg", "count") and inner.quantity.reading == "total")
     return inner._replace(
         quantity=_quantity(node, inner.quantity),
-        labels=labels.plus([node.param.value])
-        if node.op == "count_values" and isinstance(node.param, String)
-        else labels,
+        labels=labels,
         key=key,
         copies=_copies(node, inner, labels),
         doubled=doubled,

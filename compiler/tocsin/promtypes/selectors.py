@@ -42,8 +42,7 @@ def _check_name(checker: Checker, selector: Selector, name: str) -> None:
     place = (
         (selector.start, selector.start + len(selector.metric)) if selector.metric else (selector.start, selector.end)
     )
-    histogram = catalogue().get(name, ())
-    if histogram and histogram[0].type == "histogram":
+    if f"{name}_bucket" in checker.world.series:
         what = f"{name} is a histogram: it has no series of that name, but buckets, a sum and a count"
         checker.tell("PQL215", what, place, f"write {name}_bucket with histogram_quantile(), or {name}_count")
     elif why := checker.world.unnamed(name):
@@ -61,8 +60,6 @@ def _check_label(checker: Checker, selector: Selector, matcher: Matcher, labels:
         if not lacking or before_ingest(matcher.label):
             checker.tell("PQL103", *no_label(matcher.label, labels, selector.metric or "this selector", place))
         return
-    if labels.open and (new := before_ingest(matcher.label)) and not labels.can_be(matcher.label):
-        checker.tell("PQL103", f"`{matcher.label}` is called `{new}` after ingest", place, f"write `{new}`")
     value = (matcher.value_start, matcher.value_end)
     if matcher.label == "le" and matcher.op == "=" and _WHOLE.fullmatch(matcher.value) and checker.world.new_le:
         what = f'Prometheus 3 stores le="{matcher.value}" as "{matcher.value}.0": this selects nothing'

@@ -29,6 +29,21 @@ _FROM_ABOVE = ("job:", "node:", "slo:")  # what the server above the shards read
 _OF_NODES = ("gpu:", "port:")  # recorded on the shards, and read by no server above
 
 
+class _Where(NamedTuple):
+    """Whether something of an expression is known where the nodes are scraped only, and something only elsewhere."""
+
+    on_nodes: bool
+    elsewhere: bool
+
+
+class _Filed(NamedTuple):
+    """Under what an alert is filed."""
+
+    layer: str
+    signal: str
+    where: _Where
+
+
 def resolve_records(document: Document, known: Known, signals: Mapping[str, Signal], log: Log) -> dict[str, OwnRecord]:
     """The records by name, each behind those that it reads; one that cannot be read is left out."""
     found: dict[str, OwnRecord] = {}
@@ -77,16 +92,24 @@ def resolve_alerts(
         layer = rule.layer or of_signal or _layer(expr, shown) or _read_layer(expr, records)
         layer = layer or _layer_of(rule.owner, known)
         _check_layer(layer, document, path, log)
-        found[name] = _alert(name, rule, expr, layer, _where(expr, signals, records), document.places.key(*path))
+        signal = rule.signal or _signal(expr, signals)
+        where = _where(expr, signals, records)
+        found[name] = _alert(name, rule, expr, _Filed(layer, signal, where), document.places.key(*path))
     return dict(sorted(found.items()))
 
 
-def _alert(name: str, rule: written.AlertRule, expr: Expr, layer: str, where: _Where, origin: Span) -> OwnAlert:
+def _signal(expr: Expr, signals: Mapping[str, Signal]) -> str:
+    """The signal of the first metric that has one."""
+    ids = {metric.name + part: signal.id for signal in signals.values() for metric in signal.metrics for part in _PARTS}
+    return next((ids[name] for name in metric_names(expr) if name in ids), "")
+
+
+def _alert(name: str, rule: written.AlertRule, expr: Expr, filed: _Filed, origin: Span) -> OwnAlert:
     return OwnAlert(
         name=name,
         owner=rule.owner,
-        layer=layer,
-        signal=rule.signal or "",
+        layer=filed.layer,
+        signal=filed.signal,
         severity=rule.severity,
         text=rule.expr,
         expr=expr,
@@ -94,8 +117,8 @@ def _alert(name: str, rule: written.AlertRule, expr: Expr, layer: str, where: _W
         summary=rule.summary,
         description=rule.description,
         tests=tuple(map(_test, rule.tests)),
-        on_nodes=where.on_nodes,
-        elsewhere=where.elsewhere,
+        on_nodes=filed.where.on_nodes,
+        elsewhere=filed.where.elsewhere,
         origin=origin,
     )
 
@@ -150,13 +173,6 @@ def _check_layer(layer: str, document: Document, path: Path, log: Log) -> None:
         )
 
 
-class _Where(NamedTuple):
-    """Whether something of an expression is known where the nodes are scraped only, and something only elsewhere."""
-
-    on_nodes: bool
-    elsewhere: bool
-
-
 def _where(expr: Expr, signals: Mapping[str, Signal], records: Mapping[str, OwnRecord]) -> _Where:
     jobs = {kind.job for kind in exporter_kinds().values() if kind.stands == "node"} | {DEEP_JOB}
     exporters = {metric.name: metric.exporter for signal in signals.values() for metric in signal.metrics}
@@ -173,11 +189,18 @@ def _where(expr: Expr, signals: Mapping[str, Signal], records: Mapping[str, OwnR
 
 
 def _in_order(records: dict[str, OwnRecord]) -> dict[str, OwnRecord]:
-    """Each record behind those that it reads, else by name; of a circle the first by name comes first."""
+    """Each record behind those that it reads, else by name; of a circle the first that is come upon comes last."""
+    reads = {name: sorted({*metric_names(one.expr)} & records.keys()) for name, one in records.items()}
     found: dict[str, OwnRecord] = {}
-    waiting = dict(sorted(records.items()))
-    while waiting:
-        ready = [n for n, r in waiting.items() if not any(m in waiting and m != n for m in metric_names(r.expr))]
-        for name in ready or [next(iter(waiting))]:
-            found[name] = waiting.pop(name)
+    begun: set[str] = set()
+    for first in sorted(records):
+        waiting = [first]
+        while waiting:
+            name = waiting[-1]
+            begun.add(name)
+            before = [one for one in reads[name] if one not in begun]
+            if before:
+                waiting.append(before[0])
+            else:
+                found.setdefault(waiting.pop(), records[name])
     return found
