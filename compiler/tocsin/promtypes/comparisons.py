@@ -125,6 +125,10 @@ def _check_share(comparison: Comparison) -> bool:
         what = f"{name} is a percentage of 0 to 100: {plain(limit)} is less than one percent"
         checker.tell("PQL203", what, comparison.node, f"write {comparison.with_limit(better)}")
         return True
+    if quantity.unit == "mebibytes" and comparison.op in (">", ">=") and 50 <= limit < 100:
+        what = f"{name} is in MiB: {plain(limit)} MiB are next to nothing, the threshold looks like a percentage"
+        checker.tell("PQL203", what, comparison.node, "divide by the whole, or write the threshold in MiB")
+        return True
     if quantity.reading == "quotient" and quantity.times == 1 and 50 <= limit <= 100:
         what = "this quotient is a ratio, and a whole is 1: the threshold looks like a percentage"
         checker.tell("PQL203", what, comparison.node, f"write {comparison.with_limit(plain(limit / 100))}")

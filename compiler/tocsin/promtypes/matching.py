@@ -112,13 +112,23 @@ def united(checker: Checker, node: Binary, left: Vector, right: Vector) -> Vecto
     """The type of `and`, `or` and `unless`: whose right side only says which series there are."""
     if node.op == "or":
         return _either(left, right)
-    _check_meeting(checker, node, left.labels, right.labels)
+    if _check_meeting(checker, node, left.labels, right.labels):
+        _check_place(checker, node, left.labels, right.labels)
     result = left._replace(standing=(), filled=False)
     if node.op == "and" and (one := _only_one(node.right)) is not None and node.matching and node.matching.on:
         names = frozenset(label.name for label in node.matching.labels)
         if one <= names:
             result = result._replace(key=one, copies=frozenset())
     return result
+
+
+def _check_place(checker: Checker, node: Binary, left: Labels, right: Labels) -> None:
+    """Two sides that say where they are meet there, and not wherever anything is."""
+    shared = sorted(left.certain & right.certain & {"node", "gpu_uuid"})
+    if node.matching and node.matching.on and not node.matching.labels and shared:
+        what = f"`{node.op}` on nothing: one series of the right side, of any {shared[-1]}, decides for all of the left"
+        place = (node.matching.start, node.matching.end)
+        checker.tell("PQL210", what, place, f"write on ({', '.join(shared)})")
 
 
 def _only_one(expr: Expr) -> frozenset[str] | None:
