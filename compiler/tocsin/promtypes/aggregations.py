@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.promql import Aggregation, String, walk
 from tocsin.promtypes.functions import check_share
+from tocsin.promtypes.labels import implied
 from tocsin.promtypes.quantity import Quantity, number
 from tocsin.promtypes.selectors import no_label
 
@@ -94,7 +95,7 @@ def _mixes(checker: Checker, node: Aggregation, inner: Vector) -> bool:
         checker.tell("PQL206", what, node, f'write count_values("code", {asked}), or compare with one first')
     elif quantity.reading == "total" and op != "sum":
         what = f"{quantity.name} is a counter: `{op}` of counters says how long each has run"
-        checker.tell("PQL202", what, node, f"write {op}{_by(node)} (rate({asked}[5m]))")
+        checker.tell("PQL202", what, node, f"write {op}{_by(node)} ({checker.rated(node.expr, 'rate')})")
     elif op == "sum" and (quantity.unit == "celsius" or quantity.reading == "timestamp"):
         things = "temperatures" if quantity.unit == "celsius" else "moments"
         checker.tell("PQL203", f"a sum of {things} means nothing", node, "write max or avg")
@@ -117,7 +118,7 @@ def _one_each(inner: Vector, node: Aggregation) -> bool:
     if inner.key is None:
         return True
     rest = inner.key - inner.copies - {"cluster"}
-    return rest.isdisjoint(names) if node.grouping and node.grouping.without else rest <= names
+    return rest.isdisjoint(names) if node.grouping and node.grouping.without else rest <= implied(names)
 
 
 def _repeated(node: Aggregation, inner: Vector) -> frozenset[str]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin.catalog import units
-from tocsin.promql import Aggregation, Binary, Paren, Selector, selectors, walk
+from tocsin.promql import Aggregation, Binary, Paren, selectors, walk
 from tocsin.promtypes.quantity import ANY, Quantity, constant, dimension_text, multiplied, number, plain
 
 if TYPE_CHECKING:
@@ -173,9 +173,8 @@ def _product(left: Quantity, right: Quantity) -> Quantity:
 def _quotient(checker: Checker, node: Binary, left: Quantity, right: Quantity) -> Quantity:
     if left.reading == right.reading == "total":
         what = "the quotient of two counters is that of their whole lives: what fails now hardly moves it"
-        numerator, denominator = checker.source(node.left), checker.source(node.right)
-        plain = isinstance(node.left, Selector) and isinstance(node.right, Selector)
-        hint = f"write rate({numerator}[5m]) / rate({denominator}[5m])" if plain else "take the rate of both first"
+        matching = f" {_matching_text(checker, node)}" if node.matching else ""
+        hint = f"write {checker.rated(node.left, 'rate')} /{matching} {checker.rated(node.right, 'rate')}"
         checker.tell("PQL202", what, node, hint)
         return number(0)
     if left.of == right.of:
@@ -190,6 +189,11 @@ def _quotient(checker: Checker, node: Binary, left: Quantity, right: Quantity) -
     if of == () and left.physical and times == 1:
         return Quantity("quotient", "", of, times, None, low=low)
     return Quantity("number", "", of, times, None, low=low)
+
+
+def _matching_text(checker: Checker, node: Binary) -> str:
+    """What stands between an operator and its right side."""
+    return " ".join(checker.text[node.op_end : node.right.start].split())
 
 
 def _is_part(checker: Checker, part: Expr, whole: Expr) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from tocsin.promql import selectors
 from tocsin.promtypes.aggregations import aggregated
 from tocsin.promtypes.binaries import combined
 from tocsin.promtypes.findings import Finding
@@ -51,6 +52,17 @@ class Checker:
     def source(self, node: Expr) -> str:
         """The text of a node in one line."""
         return " ".join(self.text[node.start : node.end].split())
+
+    def rated(self, node: Expr, function: str) -> str:
+        """The text of a node with the rate of its one selector in its place; `…` stands where there are several."""
+        asked = selectors(node)
+        if len(asked) != 1:
+            return f"{function}(…[5m])"
+        (selector,) = asked
+        bare = selector._replace(offset=None, at=None).render()
+        behind = selector.render()[len(bare) :]
+        before, after = self.text[node.start : selector.start], self.text[selector.end : node.end]
+        return " ".join(f"{before}{function}({bare}[5m]{behind}){after}".split())
 
     def infer(self, expr: Expr) -> Vector:
         """The type of an expression."""

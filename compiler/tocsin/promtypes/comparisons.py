@@ -99,7 +99,7 @@ def _check_total(comparison: Comparison) -> tuple[Finding, ...]:
         return ()
     if quantity.metric is None or quantity.metric.stock or (comparison.threshold == 0 and not comparison.is_some):
         return ()
-    asked = comparison.written(f"increase({checker.source(comparison.value)}[5m])", checker.source(comparison.limit))
+    asked = comparison.written(checker.rated(comparison.value, "increase"), checker.source(comparison.limit))
     if comparison.is_some:
         what = f"{quantity.name} is a counter: once above 0 it stays there, and so does this"
         return (checker.finding("PQL216", what, comparison.node, f"write {asked}"),)

@@ -10,6 +10,14 @@ if TYPE_CHECKING:
 _NONE: frozenset[str] = frozenset()
 
 
+def implied(names: Iterable[str]) -> frozenset[str]:
+    """These labels and what they say of the place: a board is on one node, and has one number, device and bus there."""
+    known = frozenset(names)
+    if known & {"node", "instance"} and known & {"gpu", "device", "pci_bus_id"}:
+        known |= {"gpu_uuid"}
+    return known | {"node"} if known & {"gpu_uuid", "instance"} else known
+
+
 class Labels(NamedTuple):
     """Those that every series has, those that some may have; where it is `open`, any other but the `gone` ones too."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.promql import Aggregation, Binary, Number, Paren
+from tocsin.promtypes.labels import implied
 from tocsin.promtypes.quantity import ANY, Quantity
 from tocsin.promtypes.selectors import no_label
 
@@ -103,9 +104,7 @@ def _unmatched(node: Binary, key: frozenset[str]) -> frozenset[str]:
     if node.matching is None:
         return frozenset()
     names = frozenset(label.name for label in node.matching.labels)
-    rest = key - names if node.matching.on else key & names
-    # A board's series is on one node, and has one name there.
-    return rest - {"cluster"} - ({"node"} if {"gpu_uuid", "instance"} & names and node.matching.on else set())
+    return (key - implied(names) if node.matching.on else key & names) - {"cluster"}
 
 
 def united(checker: Checker, node: Binary, left: Vector, right: Vector) -> Vector:
