@@ -15,7 +15,7 @@ from tocsin.catalog import metrics, own_metrics, recorded_metrics, spellings, un
 from tocsin.diagnostics import Log
 from tocsin.ingest import RENAMED
 from tocsin.pipeline import understand
-from tocsin.promql import PromqlError, metric_names, parse, parse_selector
+from tocsin.promql import MAX_DEPTH, MAX_NESTING, PromqlError, metric_names, parse, parse_selector
 from tocsin.promtypes import check, check_rate, of_catalogue, of_factory
 from tocsin.promtypes.world import catalogue
 
@@ -288,6 +288,20 @@ def test_parentheses_change_nothing(text: str) -> None:
     assert (plain is None) == (wrapped is None)
     if plain and wrapped:
         assert [(f.code, f.message) for f in plain[1]] == [(f.code, f.message) for f in wrapped[1]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+".join([NAMES[0]] * (MAX_DEPTH - 1)),
+        "abs(" * MAX_NESTING + NAMES[0] + ")" * MAX_NESTING,
+        "sum by (node) (" * MAX_NESTING + NAMES[0] + ")" * MAX_NESTING,
+        "-" * 100 + "(" + NAMES[0] + ")",
+    ],
+    ids=["operators", "calls", "aggregations", "signs"],
+)
+def test_the_deepest_expressions_are_judged(text: str) -> None:
+    assert judge(text) is not None
 
 
 @pytest.mark.parametrize("name", ["my_metric", "team:thing:sum", "node_load1", "http_requests_total"])
