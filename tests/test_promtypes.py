@@ -357,6 +357,8 @@ def test_a_factory_knows_its_own_metrics_intervals_and_tiers() -> None:
     assert told("sum by (shelf) (rate(inference_requests_total[5m]))") == ["PQL103"]
     assert told("kueue_pending_workloads > 100") == ["PQL214"]
     assert told("my_metric > 100") == []
+    assert told("DCGM_FI_DEV_GPU_UTIL > 50 and DCGM_FI_PROF_SM_ACTIVE < 0.1") == ["PQL210"]  # of the deep job
+    assert told("DCGM_FI_DEV_GPU_UTIL > 50 and on (node, gpu_uuid) DCGM_FI_PROF_SM_ACTIVE < 0.1") == []
     assert told("DCGM_FI_DEV_FB_USED > 80e9") == ["PQL203"]  # not collected yet, and would be if a rule read it
     assert told("DCGM_FI_DEV_FB_USE > 80000") == ["PQL214"]
 

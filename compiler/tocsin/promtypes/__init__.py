@@ -44,4 +44,6 @@ def of_factory(factory: Factory) -> World:
 
 def recorded_as(vector: Vector, world: World) -> Vector:
     """What a recorded series is, by the type of its expression."""
-    return vector._replace(window=0, interval=world.interval, doubled=(), standing=(), filled=False, pinned=False)
+    return vector._replace(
+        window=0, interval=world.interval, doubled=(), standing=(), filled=False, pinned=False, job=""
+    )

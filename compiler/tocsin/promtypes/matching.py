@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def joined(checker: Checker, node: Binary, left: Vector, right: Vector) -> Vector:
     """The series of an arithmetic operation or a comparison of two vectors; the numbers are left's."""
-    meets = _check_meeting(checker, node, left.labels, right.labels)
+    meets = _check_meeting(checker, node, left.labels, right.labels) and _check_jobs(checker, node, left, right)
     group = node.matching.group if node.matching else None
     if meets:
         _check_unique(checker, node, left, right, group)
@@ -55,6 +55,19 @@ def _check_meeting(checker: Checker, node: Binary, left: Labels, right: Labels) 
             checker.tell("PQL210", what, (node.op_start, node.op_end), hint)
             return False
     return True
+
+
+def _check_jobs(checker: Checker, node: Binary, left: Vector, right: Vector) -> bool:
+    """Whether series of two jobs can meet: not where `job` is compared, as it is where nothing else is said."""
+    named = {label.name for label in node.matching.labels} if node.matching else set()
+    compared = "job" in named if node.matching and node.matching.on else "job" not in named
+    both = "job" in left.labels.certain & right.labels.certain
+    if not (compared and both and left.job and right.job) or left.job == right.job:
+        return True
+    shared = sorted((left.labels.certain & right.labels.certain) - {"job", "instance"})
+    what = f"`{node.op}` meets nothing: the left side is of the job {left.job}, the right one of {right.job}"
+    checker.tell("PQL210", what, (node.op_start, node.op_end), f"write {node.op} on ({', '.join(shared)})")
+    return False
 
 
 def _check_on(checker: Checker, node: Binary, label: Label, left: Labels, right: Labels) -> bool:
@@ -111,7 +124,7 @@ def united(checker: Checker, node: Binary, left: Vector, right: Vector) -> Vecto
     """The type of `and`, `or` and `unless`: whose right side only says which series there are."""
     if node.op == "or":
         return _either(left, right)
-    if _check_meeting(checker, node, left.labels, right.labels):
+    if _check_meeting(checker, node, left.labels, right.labels) and _check_jobs(checker, node, left, right):
         _check_place(checker, node, left.labels, right.labels)
     result = left._replace(standing=(), filled=False)
     if node.op == "and" and (one := _only_one(node.right)) is not None and node.matching and node.matching.on:

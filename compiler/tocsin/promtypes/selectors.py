@@ -105,5 +105,6 @@ def _narrowed(vector: Vector, selector: Selector) -> Vector:
         labels=labels,
         key=None if vector.key is None else vector.key - fixed,
         copies=vector.copies - fixed,
+        job=next((m.value for m in selector.matchers if (m.label, m.op) == ("job", "=")), vector.job),
         pinned=not fixed.isdisjoint(_PINS),
     )

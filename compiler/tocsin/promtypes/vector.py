@@ -18,9 +18,10 @@ class Vector(NamedTuple):
 
     `key` are labels that tell its series apart, None where that is not known. `copies` are those of them under which
     one and the same value is repeated, and `entity` the labels of what a value belongs to. `filled` is a vector that is
-    never empty. `doubts` are told unless what follows makes them harmless: `doubled` values where their sum is used,
-    `standing` ones where nothing tells when they began. `window` is the range in milliseconds, `interval` how often
-    its samples come. `sum_of` says that a counter was added up. `reads` are the metrics behind it.
+    never empty. `doubled` and `standing` are doubts, told unless what follows makes them harmless: values that are
+    added up several times, and what nothing says the beginning of. `window` is the range and `interval` how often its
+    samples come, in milliseconds. `sum_of` says that a counter was added up, `pinned` that a matcher names one place.
+    `job` is the value of that label where it is known.
     """
 
     quantity: Quantity = ANY
@@ -35,6 +36,7 @@ class Vector(NamedTuple):
     interval: int = 0
     sum_of: bool = False
     pinned: bool = False
+    job: str = ""
 
     @property
     def unsound(self) -> Vector:

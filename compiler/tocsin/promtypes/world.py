@@ -175,6 +175,7 @@ def _vector(metric: Metric, part: str, interval: Duration) -> Vector:
         frozenset(metric.copies),
         entity,
         interval=interval,
+        job=metric.exporter,
     )
 
 
