@@ -159,3 +159,13 @@ def test_records_stand_behind_those_that_they_read_and_a_circle_ends(tmp_path: P
     (records,) = (file.groups[0].rules for file in made.plan.rules if file.name == "own-runtime")
     names = [rule.name for rule in records if rule.name.startswith("team:")]
     assert names == [f"team:step:a{n}" for n in range(300, -1, -1)]
+
+
+def test_their_series_are_predicted(tmp_path: Path) -> None:
+    head, rules = TEXT.split("\nrecords:", 1)
+    bare, _ = compiled(f"{head}\nalerting:{rules.split(chr(10) + 'alerting:', 1)[1]}", tmp_path)
+    own, _ = compiled(TEXT, tmp_path)
+    assert bare is not None
+    assert own is not None
+    # One of each of four nodes, one of the cluster, one of each service, whose names are not listed.
+    assert own.plan.sizes.total.size.series - bare.plan.sizes.total.size.series == 4 + 1 + 1
