@@ -38,10 +38,10 @@ def aggregated(checker: Checker, node: Aggregation) -> Vector:
     if isinstance(node.param, String):  # the label that count_values() writes
         labels = labels.plus([node.param.value])
     key = inner.key
-    if not (node.grouping and node.grouping.without):
-        key = key if key is not None and key <= labels.known else labels.known
-    elif key is not None:
+    if key is not None and node.grouping and node.grouping.without:
         key = None if inner.labels.open else key & labels.known
+    elif key is not None and not key <= labels.known:
+        key = labels.known
     summed = inner.sum_of or (node.op in ("sum", "avg", "count") and inner.quantity.reading == "total")
     return inner._replace(
         quantity=_quantity(node, inner.quantity),
