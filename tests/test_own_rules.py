@@ -136,6 +136,7 @@ def test_an_included_file_may_hold_them(tmp_path: Path, capsys: pytest.CaptureFi
     [
         ("rate(requests_total[5m])", "rate(requests_total[30s])", "PQL211"),
         ("service:failures:ratio > 0.05", "service:failures:ratio > 5", "PQL203"),
+        ("service:failures:ratio > 0.05", "rate(node:gpu_power:sum[5m]) > 5", "PQL201"),
         ("node:gpu_power:sum > 5000", "node:gpu_power:sum > 5000 and node:gpus_present:count", "PQL210"),
         ("{{ $labels.service }} fails", "{{ $labels.node }} fails", "ALR103"),
         ('{job="dcgm"} > 8', '{job="dcgm"} > 8 and on (gpu_uuid) DCGM_FI_DEV_GPU_UTIL', "PQL218"),

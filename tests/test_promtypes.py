@@ -16,7 +16,7 @@ from tocsin.diagnostics import Log
 from tocsin.ingest import RENAMED
 from tocsin.pipeline import understand
 from tocsin.promql import MAX_DEPTH, MAX_NESTING, PromqlError, metric_names, parse, parse_selector
-from tocsin.promtypes import check, check_rate, of_catalogue, of_factory
+from tocsin.promtypes import check, check_rate, of_catalogue, of_factory, recorded_as
 from tocsin.promtypes.world import catalogue
 
 if TYPE_CHECKING:
@@ -279,6 +279,20 @@ def test_no_expression_breaks_it_and_every_place_is_in_the_text(text: str) -> No
         assert 0 <= finding.start < finding.end <= len(text)
         assert finding.message.isprintable()
         assert finding.hint.isprintable()
+
+
+@pytest.mark.parametrize("function", [*CALLS, *PLAIN])
+@pytest.mark.parametrize("expr", sorted({case.expr for case in ACCEPTED})[::3])
+def test_whatever_is_recorded_can_be_built_on(expr: str, function: str) -> None:
+    world = of_catalogue()
+    vector, _ = check(expr, parse(expr), world)
+    world = world._replace(series={**world.series, "a:b:c": recorded_as("a:b:c", vector, world)})
+    for text in (f"{function}(a:b:c[5m]) > 1", f"{function}(a:b:c) == 0", f"a:b:c / {function}(a:b:c)"):
+        try:
+            built = parse(text)
+        except PromqlError:
+            continue
+        check(text, built, world)
 
 
 @settings(max_examples=300)

@@ -38,12 +38,21 @@ def of_factory(factory: Factory) -> World:
     world = scraped(factory)
     for record in factory.records.values():
         vector, _ = check(record.text, record.expr, world)
-        world = world._replace(series={**world.series, record.name: recorded_as(vector, world)})
+        world = world._replace(series={**world.series, record.name: recorded_as(record.name, vector, world)})
     return world
 
 
-def recorded_as(vector: Vector, world: World) -> Vector:
-    """What a recorded series is, by the type of its expression."""
+def recorded_as(name: str, vector: Vector, world: World) -> Vector:
+    """What a recorded series is, by the type of its expression; messages call it by its own name."""
+    metric = vector.quantity.metric
+    quantity = vector.quantity._replace(metric=metric._replace(name=name) if metric else None)
     return vector._replace(
-        window=0, interval=world.interval, doubled=(), standing=(), filled=False, pinned=False, job=""
+        quantity=quantity,
+        window=0,
+        interval=world.interval,
+        doubled=(),
+        standing=(),
+        filled=False,
+        pinned=False,
+        job="",
     )

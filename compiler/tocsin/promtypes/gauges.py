@@ -68,7 +68,9 @@ def _instead(checker: Checker, call: Call, vector: Vector) -> str:
         now, before = f"max by ({by}) ({asked})", f"max by ({by}) ({asked} offset 5m)"
         return f"write ({now} > 0) unless on ({by}) ({before} > 0), which holds when a code is new"
     other = "delta" if call.function == "increase" else "deriv"
-    return _INSTEAD[vector.quantity.reading].format(asked=asked, other=other, range=checker.source(arg))
+    return _INSTEAD.get(vector.quantity.reading, "write {asked}").format(
+        asked=asked, other=other, range=checker.source(arg)
+    )
 
 
 def check_level(checker: Checker, call: Call, vector: Vector) -> bool:
