@@ -6,15 +6,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin.catalog import units
-from tocsin.promql import ValueType
+from tocsin.promql import Binary, Number, Paren, ValueType
 from tocsin.promtypes.arithmetic import check_same_unit
 from tocsin.promtypes.labels import NO_LABELS
 from tocsin.promtypes.masks import check_code, check_mask_comparison
 from tocsin.promtypes.quantity import Quantity, dimension_text, plain
 
 if TYPE_CHECKING:
-    from tocsin.catalog import Unit
-    from tocsin.promql import Binary, Expr
+    from tocsin.catalog import Metric, Unit
+    from tocsin.promql import Expr
     from tocsin.promtypes.checker import Checker
     from tocsin.promtypes.findings import Finding
     from tocsin.promtypes.vector import Vector
@@ -152,9 +152,21 @@ def _check_time(comparison: Comparison) -> bool:
         return False
     unit = {1e9: "nanoseconds", 1e6: "microseconds", 1e3: "milliseconds"}.get(factor, "another unit")
     what = f"{metric.name} counts {metric.unit}: this is in {unit} of time, a factor {plain(factor)} above {then}"
-    asked = f"{quantity.reading}({metric.name}[5m]) / {plain(float(1 / units()[metric.unit].times))}"
+    asked = _in_seconds(comparison, quantity, metric)
     comparison.checker.tell("PQL203", what, comparison.node, f"write {comparison.written(asked, plain(limit))}")
     return True
+
+
+def _in_seconds(comparison: Comparison, quantity: Quantity, metric: Metric) -> str:
+    """The value as a share of time, or in seconds: divided by what its counter counts a second."""
+    value, source = comparison.value, comparison.checker.source
+    while isinstance(value, Paren):
+        value = value.expr
+    times = units()[metric.unit].times
+    if isinstance(value, Binary) and value.op == "/" and isinstance(value.right, Number):
+        return f"{source(value.left)} / {plain(float(1 / times))}"
+    inner = source(value) if quantity.times == times else f"{quantity.reading}({metric.name}[5m])"
+    return f"{inner} / {plain(float(1 / times))}"
 
 
 def _check_unit(comparison: Comparison) -> bool:
