@@ -103,6 +103,16 @@ def test_a_metric_is_whole(metric: Metric) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=label)
+def test_what_is_said_of_the_values_of_a_metric_fits_its_reading(metric: Metric) -> None:
+    assert not metric.latched or metric.reading == "code"
+    assert not metric.spells or metric.spells in metric.labels
+    assert not metric.harmless or metric.reading == "bits"
+    assert not metric.share or (metric.reading == "total" and metric.unit in ("seconds", "nanoseconds"))
+    assert not metric.stock or metric.reading == "total"
+    assert not metric.copies or metric.exporter in ("dcgm", "kueue")
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=label)
 def test_a_metric_says_where_it_was_read(metric: Metric) -> None:
     """A repository and a path in it, or a page: what a reader can look up."""
     assert re.fullmatch(r"[\w.-]+/[\w.-]+ \S.*|docs\.nvidia\.com \S.*", metric.source)
@@ -224,8 +234,10 @@ def test_every_file_is_read_as_a_usual_yaml_reader_reads_it(root: Path) -> None:
         head, *series = listed(root, file_of(exporter, flavour))
         assert head["exporter"] == exporter
         for row, ours in zip(series, metrics_of(exporter, flavour), strict=True):
+            copies = tuple(head.get("copies", {}).get(row["entity"], ()))
+            own = {"labels": ours.labels, "copies": copies if exporter == "dcgm" or row["type"] == "gauge" else ()}
             assert ours == Metric(
-                **{"exporter": exporter_kinds()[exporter].job, "source": head["source"], **row, "labels": ours.labels}
+                **{"exporter": exporter_kinds()[exporter].job, "source": head["source"], **row, **own}
             )
             assert list(ours.labels) == row.get("labels", [])
     assert [SignalKind(**row) for row in listed(root, "signals")] == SIGNALS
@@ -259,7 +271,7 @@ def test_a_row_that_is_no_line_of_json_is_refused_with_its_place(line: str, told
 
 
 def test_every_data_file_belongs_to_an_exporter(root: Path) -> None:
-    others = {"exporters", "gpus", "signals", "xid"}
+    others = {"dcgm_names", "exporters", "gpus", "recorded", "signals", "targets", "units", "xid"}
     there = {path.stem for path in (root / "compiler/tocsin/catalog").glob("*.yaml")}
     assert there == others | {file_of(exporter, flavour) for exporter, flavour in FILES}
 

@@ -16,13 +16,14 @@ from pathlib import Path
 
 import pytest
 
+from command import tocsin
 from conftest import ROOT
 from tocsin import __version__
 from tocsin.cli.arguments import SHELLS
 from tocsin.codes import catalogue
 from toolbox import Tool
 
-COMMANDS = ("check", "build", "test", "explain", "completion")
+COMMANDS = ("check", "build", "test", "lint-expr", "explain", "completion")
 GOOD = ROOT / "tests" / "cases" / "ok" / "minimal.yaml"
 TOCSIN = (sys.executable, "-m", "tocsin")
 BAD = "version: 1\nfactory: Lab!\n"
@@ -115,6 +116,8 @@ def test_every_command_says_what_it_does_and_what_its_options_mean(command: str)
 
 
 def test_the_examples_of_the_help_work() -> None:
+    assert "tocsin lint-expr 'rate(up[5m])'" in call("--help").out
+    assert call("lint-expr", "rate(up[5m])").status == 1
     for words in (["check", "specs/ai-factory.yaml"], ["explain", "OWN101"]):
         assert f"tocsin {' '.join(words)}" in call("--help").out
         assert call(*words).status == 0
@@ -164,6 +167,9 @@ def test_a_bad_spec_is_neither_built_nor_tested(command: str, bad: Path, newest:
         (["check", "--format", "xml", "a.yaml"], "invalid choice: 'xml'"),
         (["check", "--strict", "a.yaml"], "unrecognized arguments: --strict"),
         (["explain", "XYZ999"], "no code is called XYZ999"),
+        (["lint-expr"], "EXPR"),
+        (["lint-expr", " "], "tocsin: there is no expression"),
+        (["lint-expr", "up", "--spec", "nowhere.yaml"], "tocsin: nowhere.yaml: there is no such file"),
         (["completion", "csh"], "invalid choice: 'csh'"),
     ],
 )
@@ -616,6 +622,65 @@ def test_ctrl_c_while_the_tools_run_leaves_the_last_output_alone(tmp_path: Path)
     assert {path: path.read_bytes() for path in before} == before
 
 
+# -- expressions -------------------------------------------------------------------------------------------------------
+
+POWER = "sum by (node) (\n  DCGM_FI_DEV_POWER_USAGE\n)"
+TOLD = """\
+error[PQL207]: `sum` adds the value of one board once for each job on it and each MIG instance
+  --> expression:1:1
+1 | sum by (node) (
+    ^^^^^^^^^^^^^^^
+  = hint: make it one first: sum by (node) (max by (cluster, node, gpu_uuid) (DCGM_FI_DEV_POWER_USAGE))
+
+1 error
+"""
+
+
+def test_a_sound_expression_is_silent() -> None:
+    assert call("lint-expr", "sum(max by (cluster, node, gpu_uuid) (DCGM_FI_DEV_POWER_USAGE)) > 5e5") == Run(0, "", "")
+
+
+def test_an_expression_is_refused_with_its_place_and_the_right_form() -> None:
+    assert call("lint-expr", POWER) == Run(1, TOLD, "")
+
+
+def test_an_expression_is_read_from_standard_input() -> None:
+    assert call("lint-expr", "-", stdin=POWER) == Run(1, TOLD, "")
+    assert call("lint-expr", "-").status == 2
+    assert tocsin(["lint-expr", "-"], stdin=b"\xff").stderr == "tocsin: standard input is not UTF-8\n"
+
+
+def test_what_is_no_expression_is_told_at_its_place() -> None:
+    run = call("lint-expr", "sum(rate(x[5m])")
+    assert run.status == 1
+    assert run.out.startswith("error[PQL105]: ")
+    assert "--> expression:1:4\n1 | sum(rate(x[5m])\n       ^\n" in run.out
+
+
+def test_a_spec_says_which_series_and_labels_there_are() -> None:
+    for expr in ("train_steps_total > 3", 'up{cluster="west"} == 0', "rate(inference_requests_total[1m]) > 1"):
+        assert call("lint-expr", expr, "--spec", "specs/ai-factory.yaml").status == 1
+    for expr in ("train_steps_total > 3", 'up{cluster="west"} == 0', "rate(inference_requests_total[1m]) > 1"):
+        assert call("lint-expr", expr).status == 0
+
+
+def test_an_expression_is_not_held_against_a_broken_spec(bad: Path) -> None:
+    run = call("lint-expr", "up == 0", "--spec", "bad.yaml", cwd=bad.parent)
+    assert run.status == 1
+    assert "--> bad.yaml:2:10" in run.out
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif"])
+def test_programs_are_told_of_an_expression_too(form: str) -> None:
+    run = call("lint-expr", "rate(up[5m])", "--format", form)
+    assert (run.status, run.err) == (1, "")
+    assert "PQL201" in run.out
+    if form == "json":
+        (told,) = json.loads(run.out)["diagnostics"]
+        assert told["location"] == {"path": "expression", "line": 1, "column": 1, "end_line": 1, "end_column": 13}
+    assert call("lint-expr", "up", "--format", form).status == 0
+
+
 # -- completion --------------------------------------------------------------------------------------------------------
 
 
@@ -638,7 +703,10 @@ def test_a_completion_script_knows_every_command_and_every_option(shell: str) ->
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        (["tocsin", ""], ["check", "build", "test", "capacity", "explain", "completion", "--help", "--version"]),
+        (
+            ["tocsin", ""],
+            ["check", "build", "test", "capacity", "lint-expr", "explain", "completion", "--help", "--version"],
+        ),
         (["tocsin", "c"], ["check", "capacity", "completion"]),
         (["tocsin", "--v"], ["--version"]),
         (["tocsin", "spec"], []),
@@ -651,6 +719,8 @@ def test_a_completion_script_knows_every_command_and_every_option(shell: str) ->
         (["tocsin", "build", "spec.yaml", "--format", "s"], ["sarif"]),
         (["tocsin", "build", "--out", "f"], ["folder"]),
         (["tocsin", "completion", "f"], ["fish"]),
+        (["tocsin", "lint-expr", "--sp"], ["--spec"]),
+        (["tocsin", "lint-expr", "up", "--spec", "spec"], ["spec two.yaml", "spec.yaml"]),
         (["tocsin", "explain", "s"], []),
     ],
 )

@@ -91,7 +91,7 @@ def test_explain_all_lists_every_code_with_its_title(capsys: pytest.CaptureFixtu
     ("asked", "said"),
     [
         ("OWN1O3", "tocsin: no code is called OWN1O3; did you mean OWN103?\n"),
-        ("PQL109", "tocsin: no code is called PQL109; did you mean PQL104?\n"),
+        ("PQL1044", "tocsin: no code is called PQL1044; did you mean PQL104?\n"),
     ],
 )
 def test_an_unknown_code_is_a_wrong_call_with_a_suggestion(

@@ -10,6 +10,7 @@ from tocsin.discovery import Source
 from tocsin.hours import Window
 from tocsin.indicators import Indicator
 from tocsin.pattern import matches
+from tocsin.promql import Expr
 from tocsin.source import Span
 from tocsin.units import Duration
 from tocsin.versions import Version
@@ -203,6 +204,57 @@ class Slo(NamedTuple):
         return 1 - self.objective
 
 
+class OwnRecord(NamedTuple):
+    """A recording rule of the spec.
+
+    `on_nodes` is whether it reads what exporters on the nodes show, `elsewhere` whether what others do.
+    """
+
+    name: str
+    owner: str
+    layer: str
+    text: str
+    expr: Expr
+    on_nodes: bool
+    elsewhere: bool
+    origin: Span
+
+
+class OwnFiring(NamedTuple):
+    """An alert that must fire: the labels and the value of its expression."""
+
+    labels: dict[str, str]
+    value: Fraction
+
+
+class OwnTest(NamedTuple):
+    """A world and what an alert must do in it: series in promtool's notation, then what fires at which time."""
+
+    story: str
+    interval: Duration
+    series: tuple[tuple[str, str], ...]
+    expectations: tuple[tuple[Duration, tuple[OwnFiring, ...]], ...]
+
+
+class OwnAlert(NamedTuple):
+    """An alerting rule of the spec; `signal` is empty where it is about none. The rest is as of a record."""
+
+    name: str
+    owner: str
+    layer: str
+    signal: str
+    severity: str
+    text: str
+    expr: Expr
+    hold: Duration
+    summary: str
+    description: str
+    tests: tuple[OwnTest, ...]
+    on_nodes: bool
+    elsewhere: bool
+    origin: Span
+
+
 class Tenant(NamedTuple):
     """A tenant, its accounts at the scheduler, and its namespaces of Kubernetes.
 
@@ -356,6 +408,9 @@ class Factory(NamedTuple):
     def has_instances(self) -> bool:
         """Whether some boards are split into MIG instances."""
         return any(group.sharing == "mig" for cluster in self.clusters.values() for group in cluster.groups)
+
+    records: dict[str, OwnRecord]
+    alerts: dict[str, OwnAlert]
 
     def owner_of(self, layer: str) -> str:
         """The owner of a layer."""

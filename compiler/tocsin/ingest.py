@@ -20,6 +20,19 @@ ENTITY_LABELS = {
 }
 # Those of a pod, on the series of the boards that it works on and on its own.
 POD_LABELS = ("namespace", "pod", "container")
+# What dcgm-exporter calls its labels, and their names after ingest; a fleet has both spellings while it is upgraded.
+# exported_* is what Prometheus makes of an exporter's label that a target label already has.
+RENAMED = {
+    "UUID": "gpu_uuid",
+    "uuid": "gpu_uuid",
+    "hpc_job": "job_id",
+    "GPU_I_ID": "gpu_i_id",
+    "exported_pod": "pod",
+    "exported_namespace": "namespace",
+    "exported_container": "container",
+    "Hostname": "node",
+    "hostname": "node",
+}
 TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
 
 VIOLATES = "violates"  # names the label of a series whose value the schema does not allow

@@ -266,6 +266,7 @@ class RuleFile(NamedTuple):
     The rules of a file that is `per_node` look at one node at a time: they hold on a shard, which has some nodes whole.
     Files that differ in some texts only have the same groups, with blanks: `blanks` says what stands for what in this
     one, which comes from `origin`. Blanks and what stands for them are such that they need the same quotes in YAML.
+    `beside` are files whose records its tests need, each with one group of its name.
     """
 
     name: str
@@ -279,6 +280,8 @@ class RuleFile(NamedTuple):
         for blank, value in self.blanks:
             text = text.replace(blank, value)
         return text
+
+    beside: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:

@@ -109,6 +109,7 @@ def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
     for slo in factory.slos.values():
         series = of_objective(factory, cluster, slo)
         yield Part(cluster.name, RULES, slo.owner, factory.interval, ("",), series, counted=False, spread=False)
+    yield from _of_own_records(factory, cluster)
     fallback = factory.alerting.fallback
     yield Part(cluster.name, RULES, fallback, factory.interval, ("",), WATCHDOG_SERIES, counted=False, spread=False)
 
@@ -220,6 +221,25 @@ def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) ->
         elif metric.errors and metric.signal == PORT_ERRORS.get(group.fabric):
             counts[owner] += ports(group)
     return counts
+
+
+def _of_own_records(factory: Factory, cluster: Cluster) -> Iterator[Part]:
+    """What the spec's own records make: one series for each board, node or cluster that their labels tell apart."""
+    if not factory.records:
+        return
+    from tocsin.promtypes import of_factory  # a spec without rules of its own does without
+
+    series = of_factory(factory).series
+    for record in factory.records.values():
+        labels = series[record.name].labels.known
+        each = _values(factory, sorted(labels - {"gpu_uuid"}))
+        if "node" not in labels:
+            yield Part(cluster.name, RULES, record.owner, factory.interval, ("",), each, counted=False, spread=False)
+            continue
+        for group in cluster.groups:
+            count = each * (group.gpus if "gpu_uuid" in labels else 1)
+            interval = factory.interval
+            yield Part(cluster.name, RULES, record.owner, interval, group.hosts, count, counted=False, spread=True)
 
 
 def of_objective(factory: Factory, cluster: Cluster, slo: Slo) -> int:

@@ -1,6 +1,7 @@
 """Knowledge of the field as data: signals and metrics of the exporters, XID classes, GPU models."""
 
 import json
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,10 @@ class Metric(NamedTuple):
     id; `errors` whether the faults it counts were corrected; `cost` cheap, profiling (counters that the GPU reads in
     turns) or expensive (many series, or slow to read); `sensitivity` open or restricted (power and user names); `since`
     the exporter's first release that has it; `sparse` where no series is there until something happens; `page` the path
-    that shows it where the exporter has several; `source` the file or document that shows the name.
+    that shows it where the exporter has several; `source` the file or document that shows the name. Of its values:
+    `copies` are labels under which one is repeated, `latched` ones stay when what they tell is over, `spells` is the
+    label that repeats the code, `harmless` why a mask above 0 is no fault, `share` a time that is at most all time, and
+    `stock` a counter whose level means something.
     """
 
     name: str
@@ -42,6 +46,12 @@ class Metric(NamedTuple):
     sparse: bool = False
     page: str = ""
     source: str = ""
+    copies: tuple[str, ...] = ()
+    latched: bool = False
+    spells: str = ""
+    harmless: str = ""
+    share: bool = False
+    stock: bool = False
 
 
 class SignalKind(NamedTuple):
@@ -67,7 +77,7 @@ class ExporterKind(NamedTuple):
     `example` its usual port or address; `signal` what it stands for when it is silent; `blind` the severity where none
     of them answers; `least` the shortest interval that it is fit for; `timeout` how long a scrape may take; `renames`
     its labels and their names in the schema; `flavours` programs of one purpose; `mapped` where only the spec knows its
-    metrics.
+    metrics; `prefix` what only names of its file begin with.
     """
 
     id: str
@@ -81,6 +91,21 @@ class ExporterKind(NamedTuple):
     renames: tuple[tuple[str, str], ...] = ()
     flavours: tuple[str, ...] = ()
     mapped: bool = False
+    prefix: str = ""
+
+
+class Unit(NamedTuple):
+    """A unit: the powers of its base units, and how many of them it is.
+
+    A threshold for one thing lies between `least` and `most`, in this unit; `share` is a part of a whole.
+    """
+
+    name: str
+    of: tuple[tuple[str, int], ...]
+    times: Fraction
+    least: Fraction | None = None
+    most: Fraction | None = None
+    share: bool = False
 
 
 class XidClass(NamedTuple):
@@ -155,13 +180,53 @@ def metrics_of(exporter: str, flavour: str = "") -> tuple[Metric, ...]:
 @cache
 def _metrics_of(exporter: str, flavour: str) -> tuple[Metric, ...]:
     kind = exporter_kinds()[exporter]
-    if kind.mapped:
-        return ()
-    head, *series = _read(f"{exporter}_{flavour}.yaml" if flavour else f"{exporter}.yaml")
+    return () if kind.mapped else _metrics_in(f"{exporter}_{flavour}" if flavour else exporter, kind.job)
+
+
+def _metrics_in(name: str, job: str) -> tuple[Metric, ...]:
+    head, *series = _read(f"{name}.yaml")
+    copies: dict[str, list[str]] = head.get("copies", {})
     return tuple(
-        Metric(exporter=kind.job, labels=tuple(row.pop("labels", ())), **{"source": head["source"], **row})
+        Metric(
+            exporter=job,
+            labels=tuple(row.pop("labels", ())),
+            copies=tuple(copies.get(row["entity"], ())) if row["type"] == "gauge" or job == "dcgm" else (),
+            **{"source": head["source"], **row},
+        )
         for row in series
     )
+
+
+@cache
+def own_metrics() -> tuple[Metric, ...]:
+    """What Prometheus itself adds to each target, and the series of alerts."""
+    return _metrics_in("targets", "")
+
+
+@cache
+def recorded_metrics() -> tuple[Metric, ...]:
+    """The series that tocsin records, with all their labels."""
+    _, *series = _read("recorded.yaml")
+    return tuple(
+        Metric(signal="", exporter="", entity="recorded", labels=tuple(row.pop("labels")), **row) for row in series
+    )
+
+
+@cache
+def spellings() -> dict[str, str]:
+    """Other names of DCGM's fields, and the name that their series have."""
+    return {row["name"]: row["series"] for row in _read("dcgm_names.yaml")}
+
+
+@cache
+def units() -> dict[str, Unit]:
+    """The units that can be converted, by name."""
+    return {row["name"]: _unit(row) for row in _read("units.yaml")}
+
+
+def _unit(row: dict[str, Any]) -> Unit:
+    numbers: dict[str, Any] = {key: Fraction(row[key]) for key in ("times", "least", "most") if key in row}
+    return Unit(row["name"], of=tuple(sorted(row.get("of", {}).items())), share=row.get("share", False), **numbers)
 
 
 @cache

@@ -12,6 +12,7 @@ from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
+from tocsin.check.rules import check_rules
 from tocsin.check.scheduler import check_scheduler
 from tocsin.check.servers import check_servers
 from tocsin.check.sharing import check_sharing
@@ -31,6 +32,7 @@ CHECKS = (
     check_cooling,
     check_objectives,
     check_queries,
+    check_rules,
     check_servers,
     check_capacity,
     check_retention,

@@ -37,7 +37,7 @@ def _carry_out(arguments: Sequence[str]) -> int:
         return WRONG_CALL if end.code else CLEAN
     from tocsin.cli import commands  # the help needs nothing of the compiler
 
-    return getattr(commands, options.command)(options)  # type: ignore[no-any-return]
+    return getattr(commands, options.command.replace("-", "_"))(options)  # type: ignore[no-any-return]
 
 
 def _fail(status: int, message: str) -> int:

@@ -24,6 +24,7 @@ examples:
   tocsin check specs/ai-factory.yaml           look a spec over, fast, without external tools
   tocsin build specs/ai-factory.yaml           compile it to out/, proven with promtool and amtool
   tocsin build specs/ai-factory.yaml --check   fail where out/ is not what the spec says, as CI does
+  tocsin lint-expr 'rate(up[5m])'               what is wrong with an expression
   tocsin explain OWN101                        what a code means and how to mend it
   generate-spec | tocsin check -               read a spec from standard input
 """
@@ -46,6 +47,12 @@ server, job and owner. Nothing is started and nothing is written."""
 
 _EXPLAIN = """\
 Say what the code of a message means, why it matters, and how to mend what it is about."""
+
+_LINT = """\
+Type-check one PromQL expression, as it is written into an alert, a recording rule or an SLI: counters and gauges,
+units, bitmasks and codes, boards that are counted twice, labels that are lost, joins that fail, windows and ranges,
+absences that nobody sees. It is held against the series and labels of a spec, or of the whole catalogue. Exit status
+1 where it is refused."""
 
 _COMPLETION = """\
 Print a completion script. To have it in every shell, put one of these where the shell begins:
@@ -78,7 +85,11 @@ def parser() -> argparse.ArgumentParser:
     capacity.add_argument("--format", choices=("text", "json"), default="text", help="of the tables (default: text)")
     capacity.add_argument("--retention", metavar="TIME", help="how long samples are kept (default: what the spec says)")
 
-    for command in (check, build, test):
+    lint = _command(commands, "lint-expr", "type-check a PromQL expression", _LINT)
+    lint.add_argument("expr", metavar="EXPR", help="a PromQL expression, or - for standard input")
+    lint.add_argument("--spec", metavar="SPEC", help="whose series and labels there are (default: the catalogue's)")
+
+    for command in (check, build, test, lint):
         command.add_argument("--format", choices=FORMATS, default="text", help="how problems are told (default: text)")
 
     explain = _command(commands, "explain", "say what a code means and how to mend it", _EXPLAIN)

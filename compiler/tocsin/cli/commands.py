@@ -109,6 +109,41 @@ def capacity(options: Namespace) -> int:
     return 0
 
 
+def lint_expr(options: Namespace) -> int:
+    """Tell everything that is wrong with one expression."""
+    from tocsin.promtypes import judged, of_catalogue, of_factory, parsed
+
+    log, name = Log(), "expression"
+    source = _expression(options.expr, name)
+    expr = parsed(source.text, log, source.span)
+    world = of_catalogue()
+    if options.spec:
+        run = _Run(options.spec)
+        factory = understand(_existing(run.path), run.log, run.sources)
+        if factory is None:
+            run.tell(options.format)
+            return 1
+        world = of_factory(factory)
+    if expr is not None:
+        judged(source.text, expr, world, log, source.span)
+    _tell(options.format, log.sorted(), {name: source})
+    return int(log.failed)
+
+
+def _expression(text: str, name: str) -> Source:
+    from tocsin.source import Source
+
+    if text == "-":
+        data = _stdin("-") or b""
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise WrongCallError("standard input is not UTF-8") from None
+    if not text.strip():
+        raise WrongCallError("there is no expression")
+    return Source(name, text)
+
+
 def explain(options: Namespace) -> int:
     """Print what a code means."""
     from tocsin.codes import catalogue

@@ -35,7 +35,7 @@ def _words(command: argparse.ArgumentParser) -> Words:
     values = {option: tuple(map(str, action.choices)) for action, option in named if action.choices}
     unnamed = [action for action in command._actions if not action.option_strings]
     words = tuple(str(choice) for action in unnamed for choice in action.choices or ())
-    return Words(options, values, words, any(action.metavar == "SPEC" for action in unnamed))
+    return Words(options, values, words, any(action.metavar == "SPEC" for action in command._actions))
 
 
 def _bash(commands: dict[str, Words]) -> str:

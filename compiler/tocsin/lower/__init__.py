@@ -14,6 +14,7 @@ from tocsin.lower.memory import memory
 from tocsin.lower.nodedown import node_down
 from tocsin.lower.nvlink import nvlink
 from tocsin.lower.objectives import objectives, periods
+from tocsin.lower.own_rules import own_rules
 from tocsin.lower.peers import peers
 from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
@@ -47,7 +48,7 @@ LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
 def lower(factory: Factory) -> Plan:
     """Everything that will be written for a factory."""
     shared = [_layer_file(factory, layer) for layer in LAYERS]
-    shared += [watchdog(factory), *objectives(factory)]
+    shared += [*own_rules(factory), watchdog(factory), *objectives(factory)]
     shared = [file for file in shared if file.groups]
     rules = list(shared)
     servers: list[Server] = []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import pattern
 from tocsin.catalog import DEEP_JOB, EXPORTERS
+from tocsin.ingest import RENAMED
 from tocsin.lower import pods
 from tocsin.lower.deep import deep_jobs, shared_flags
 from tocsin.lower.discovery import discovered
@@ -16,19 +17,9 @@ from tocsin.plan import CounterFile, Relabel, ScrapeJob, Target
 if TYPE_CHECKING:
     from tocsin.factory import Cluster, Factory, Tenant
 
-# Both spellings of a label are mapped, since a fleet runs two releases of an exporter during every upgrade.
-# exported_* is what Prometheus makes of an exporter's label that a target label already has.
-_RENAMED = {
-    "UUID": "gpu_uuid",
-    "uuid": "gpu_uuid",
-    "hpc_job": "job_id",
-    "GPU_I_ID": "gpu_i_id",
-    "exported_pod": "pod",
-    "exported_namespace": "namespace",
-    "exported_container": "container",
-}
 # An exporter in a container calls its node by the pod's name: the target's own label is right where there is one.
 _HOST_NAMES = ("Hostname", "hostname")
+_BY_NAME = {old: new for old, new in RENAMED.items() if old not in _HOST_NAMES}
 # err_msg repeats err_code; the driver's version on every series would end all of them at every driver upgrade.
 _DROPPED = ("exported_.*", "err_msg", "DCGM_FI_DRIVER_VERSION", "DCGM_FI_SYSTEM_DRIVER_VERSION")
 _NO_FIELD = 1 << 16  # what the exporter counts itself has no field of DCGM, and stands behind what has one
@@ -85,7 +76,7 @@ def _exporter_job(factory: Factory, cluster: Cluster, exporter: str) -> ScrapeJo
 def _of_boards(factory: Factory, cluster: Cluster) -> tuple[Relabel, ...]:
     """The names of the labels of dcgm-exporter's series, and whose pod works on the board."""
     has_instances = any(group.sharing == "mig" for group in cluster.groups)
-    canonical = _canonical({**_RENAMED, "GPU_I_PROFILE": "gpu_i_profile"} if has_instances else _RENAMED)
+    canonical = _canonical({**_BY_NAME, "GPU_I_PROFILE": "gpu_i_profile"} if has_instances else _BY_NAME)
     if cluster.on_pods:
         return (*canonical, *pods.of_boards(factory, cluster))
     if cluster.discovery == "kubernetes":

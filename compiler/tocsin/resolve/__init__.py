@@ -11,6 +11,7 @@ from tocsin.resolve.deep import resolve_deep
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_maintenance, resolve_owners
 from tocsin.resolve.retention import resolve_retention
+from tocsin.resolve.rules import resolve_alerts, resolve_records
 from tocsin.resolve.scheduler import require_jobs
 from tocsin.resolve.servers import resolve_other_series, resolve_servers
 from tocsin.resolve.signals import Known, resolve_signals
@@ -37,6 +38,7 @@ def resolve(document: Document, log: Log) -> Factory:
     known = Known(owners, layers, labels, clusters, targets, deep.signals if deep else {})
     signals = resolve_signals(document, known, log)
     slos = resolve_slos(document, owners, signals, log)
+    records = resolve_records(document, known, signals, log)
     return Factory(
         name=spec.factory,
         targets=targets,
@@ -60,6 +62,8 @@ def resolve(document: Document, log: Log) -> Factory:
         refresh=spec.collection.refresh or spec.collection.intervals.default,
         deep=deep,
         maintenance=resolve_maintenance(document, owners, log),
+        records=records,
+        alerts=resolve_alerts(document, known, signals, records, log),
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _NAME = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)")
+_WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _PART = re.compile(r"_(?:bucket|count|sum)$")
 
 
@@ -83,7 +84,7 @@ def _of_catalogue(
 
 
 def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
-    """The signals of the catalogue that objectives are about, and where; whether they are sound is not asked here."""
+    """The signals of the catalogue that objectives, alerts and records read, and where, be they sound or not."""
     found: dict[str, Span] = {}
     for id_, slo in document.spec.slos.items():
         for key in ("bad", "good", "total"):
@@ -91,6 +92,11 @@ def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
             metric = series.get(name[1]) or series.get(_PART.sub("", name[1])) if name else None
             if metric and metric.signal not in found:
                 found[metric.signal] = document.places.value("slos", id_, "ratio", key)
+    for section in ("alerts", "records"):
+        for name, rule in getattr(document.spec, section).items():
+            for word in _WORD.findall(rule.expr):
+                if (metric := series.get(word) or series.get(_PART.sub("", word))) and metric.signal not in found:
+                    found[metric.signal] = document.places.value(section, name, "expr")
     return found
 
 

@@ -17,6 +17,7 @@ from tocsin.spec.labels import LabelRule
 from tocsin.spec.maintenance import Maintenance
 from tocsin.spec.owners import Owner
 from tocsin.spec.retention import Logs, Tier
+from tocsin.spec.rules import AlertName, AlertRule, RecordName, RecordRule
 from tocsin.spec.scalars import LabelName, Name, Section, Text
 from tocsin.spec.signals import Layer, Signals
 from tocsin.spec.slos import Slo
@@ -40,6 +41,8 @@ class Spec(Section):
     logs: Logs | None = None
     signals: Signals
     slos: dict[Name, Slo] = Field(default={})
+    alerts: dict[AlertName, AlertRule] = Field(default={})
+    records: dict[RecordName, RecordRule] = Field(default={})
     tenants: dict[Name, Tenant] = Field(default={})
     maintenance: dict[Name, Maintenance] = Field(default={})
     alerting: Alerting
@@ -53,12 +56,15 @@ SHARED = (
     "slos",
     "tenants",
     "maintenance",
+    "alerts",
+    "records",
+    "tenants",
 )  # the sections that an included file may hold
 
 PLANNED = frozenset(
     """
     labels.*.max_values
     slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite
-    alerts dashboards mixins
+    dashboards mixins
     """.split()
 )

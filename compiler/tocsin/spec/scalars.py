@@ -60,7 +60,7 @@ def kind(value: Any) -> str:
             return "a mapping"
 
 
-def _word(pattern: str, code: str, wanted: str, rules: str, joint: str = "") -> Callable[[Any], str]:
+def word(pattern: str, code: str, wanted: str, rules: str, joint: str = "") -> Callable[[Any], str]:
     """A reader of words; `joint` is what a refused word is joined with where the hint offers a lawful one."""
     rule = re.compile(pattern)
 
@@ -177,19 +177,19 @@ _NAME = r"(?!.{41})[a-z](?:-?[a-z0-9])*"
 Name = Annotated[
     str,
     BeforeValidator(
-        _word(_NAME, "SPC103", "a name", "lower-case letters, digits and single hyphens, a letter first", "-")
+        word(_NAME, "SPC103", "a name", "lower-case letters, digits and single hyphens, a letter first", "-")
     ),
 ]
 SignalId = Annotated[
     str,
     BeforeValidator(
-        _word(r"[a-z][a-z0-9_]{0,62}", "SPC103", "a signal's name", "lower-case letters, digits and `_`", "_")
+        word(r"[a-z][a-z0-9_]{0,62}", "SPC103", "a signal's name", "lower-case letters, digits and `_`", "_")
     ),
 ]
 MetricName = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             r"[a-zA-Z_:][a-zA-Z0-9_:]{0,199}", "SIG104", "a metric name", "letters, digits, `_` and `:`, no digit first"
         )
     ),
@@ -197,7 +197,7 @@ MetricName = Annotated[
 LabelName = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             r"(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,99}",
             "LBL101",
             "a label name",
@@ -209,17 +209,17 @@ LabelName = Annotated[
 Channel = Annotated[
     str,
     BeforeValidator(
-        _word(r"[#@]?[\w.-]{1,80}", "SPC103", "a Slack channel", "letters, digits, `.`, `_` and `-` behind its `#`")
+        word(r"[#@]?[\w.-]{1,80}", "SPC103", "a Slack channel", "letters, digits, `.`, `_` and `-` behind its `#`")
     ),
 ]
 Region = Annotated[
     str,
     BeforeValidator(
-        _word(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62})", "SPC103", "a region", "letters, digits, `.`, `_` and `-`")
+        word(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62})", "SPC103", "a region", "letters, digits, `.`, `_` and `-`")
     ),
 ]
 _PART = "[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
-_namespace = _word(
+_namespace = word(
     r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
     "SPC103",
     "a namespace of Kubernetes",
@@ -232,7 +232,7 @@ Namespaces = Annotated[
 PodLabel = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             rf"(?:[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_PART}",
             "SPC103",
             "the key of a pod's label",
@@ -242,12 +242,12 @@ PodLabel = Annotated[
 ]
 PodLabelValue = Annotated[
     str,
-    BeforeValidator(_word(_PART, "SPC103", "the value of a pod's label", "letters, digits and inner `.`, `_` and `-`")),
+    BeforeValidator(word(_PART, "SPC103", "the value of a pod's label", "letters, digits and inner `.`, `_` and `-`")),
 ]
 ServiceName = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?",
             "SPC103",
             "a name in Consul",
@@ -258,7 +258,7 @@ ServiceName = Annotated[
 DomainName = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             r"(?!.{254})[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*",
             "SPC103",
             "a name in the DNS",
@@ -287,7 +287,7 @@ BitRate = Annotated[
         _unit(units.parse_bit_rate, "a link speed", "write it as 400Gb/s", limits=("100Mb/s", "100Tb/s")),
     ),
 ]
-_mail = _word(
+_mail = word(
     r"(?!.{255})[A-Za-z0-9._%+-]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?",
     "SPC103",
     "a mail address",
@@ -296,12 +296,12 @@ _mail = _word(
 Mail = Annotated[str, BeforeValidator(_mail)]
 Mails = Annotated[tuple[str, ...], BeforeValidator(lambda value: tuple(_mail(text) for text in _texts(value)))]
 ProjectKey = Annotated[
-    str, BeforeValidator(_word(r"[A-Z][A-Z0-9_]{0,99}", "SPC103", "a project's key", "upper-case letters and digits"))
+    str, BeforeValidator(word(r"[A-Z][A-Z0-9_]{0,99}", "SPC103", "a project's key", "upper-case letters and digits"))
 ]
 Said = Annotated[
     str,
     BeforeValidator(
-        _word(
+        word(
             r"[A-Za-z0-9](?:[A-Za-z0-9 @._+-]{0,98}[A-Za-z0-9])?",
             "SPC103",
             "a name that another program knows",

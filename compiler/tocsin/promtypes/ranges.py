@@ -1,0 +1,43 @@
+"""Windows: long enough for four samples, and no longer than what is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.promql import Subquery
+from tocsin.units import Duration
+
+if TYPE_CHECKING:
+    from tocsin.promql import Call, Expr, Range
+    from tocsin.promql import Duration as Written
+    from tocsin.promtypes.checker import Checker
+    from tocsin.promtypes.vector import Vector
+
+# Prometheus' range is open to the left: at four intervals a lost scrape leaves two samples at the least.
+SAMPLES = 4
+
+
+def check_reach(checker: Checker, node: Expr, window: int, offset: Written | None, vector: Vector) -> None:
+    """What is looked back on is kept. Recorded series may live in another tier, which their own check knows."""
+    back = window + max(offset.milliseconds if offset else 0, 0)
+    keep = checker.world.keep
+    if back <= keep or vector.quantity.metric is None or vector.quantity.metric.entity == "recorded":
+        return
+    place = (node.start, max(node.end, offset.end if offset else 0))
+    what = f"this looks back {Duration(back)}, and the servers keep {Duration(keep)}"
+    hint = f"look back {Duration(keep)} at most, keep more by `retention`, or record the series and ask a longer tier"
+    checker.tell("PQL212", what, place, hint)
+
+
+def check_window(checker: Checker, call: Call, arg: Range | Subquery, vector: Vector) -> None:
+    """A window holds four samples."""
+    need = SAMPLES * vector.interval
+    if not vector.interval or vector.window >= need:
+        return
+    written = (arg.duration.start, arg.duration.end)
+    comes = "is evaluated" if isinstance(arg, Subquery) else "is scraped"
+    what = (
+        f"`{call.function}()` over {Duration(vector.window)} sees fewer than {SAMPLES} samples of what {comes} "
+        f"every {Duration(vector.interval)}"
+    )
+    checker.tell("PQL211", what, written, f"write [{Duration(need)}] or longer")
