@@ -145,7 +145,7 @@ def test_a_target_of_each_kind_has_what_its_spec_says(tmp_path: Path) -> None:
     path = tmp_path / "spec.yaml"
     path.write_text(text.replace("collection: {", "collection: {other_series: {worker: 7}, "), "utf-8")
     worker = next(row for row in compiled(path).plan.sizes.jobs if row.names == ("north", "worker"))
-    assert worker.size.series == 2 + 2 * capacity.HISTOGRAM_SERIES + 7 + 5
+    assert worker.size.series == 2 + 2 * (14 + 3) + 7 + 5
 
 
 def test_a_hundred_thousand_boards_compile_in_a_minute_and_a_gibibyte(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tocsin.catalog import (
     SignalKind,
     XidClass,
     carriers,
+    entity_kinds,
     exporter_kinds,
     gpu_models,
     metrics,
@@ -62,10 +63,6 @@ UNITS = {
     "timestamp": {"seconds"},
     "info": {"info"},
 }
-ENTITIES = """
-    account cluster container cpu device gpu gpu_instance hca_port host job link model nvswitch nvswitch_link partition
-    pod port queue switch switch_port user
-""".split()
 
 
 def label(metric: Metric) -> str:
@@ -83,7 +80,7 @@ def test_a_metric_is_whole(metric: Metric) -> None:
     assert re.fullmatch(r"(vllm:)?[A-Za-z_][A-Za-z0-9_]*", metric.name)
     assert metric.reading in READINGS[metric.type]
     assert metric.unit in UNITS[metric.reading]
-    assert metric.entity in ENTITIES
+    assert metric.entity in entity_kinds()
     assert metric.cost in ("cheap", "profiling", "expensive")
     assert metric.sensitivity in ("open", "restricted")
     assert not metric.since or metric.exporter == "dcgm"
@@ -93,6 +90,15 @@ def test_a_metric_is_whole(metric: Metric) -> None:
     assert bool(metric.errors) == (metric.signal == "fabric_errors")
     assert all(re.fullmatch(r"[a-z_][a-z0-9_]*", label) for label in metric.labels)
     assert len(set(metric.labels)) == len(metric.labels)
+
+
+def test_an_entity_is_whole() -> None:
+    """Every one is some metric's, or that of what the spec defines; what the node groups say is counted by them."""
+    assert {metric.entity for metric in METRICS} | {"target"} == {*entity_kinds()}
+    for kind in entity_kinds().values():
+        assert kind.of in ("", "hosts", "gpus", "ports")
+        assert kind.per == 1 or kind.of
+        assert not kind.fixed or (kind.usual, kind.labels) == (1, ())
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=label)
@@ -230,7 +236,7 @@ def test_every_file_is_read_as_a_usual_yaml_reader_reads_it(root: Any) -> None:
 
 
 def test_every_data_file_belongs_to_an_exporter(root: Any) -> None:
-    others = {"exporters", "gpus", "signals", "xid"}
+    others = {"exporters", "entities", "gpus", "signals", "xid"}
     there = {path.stem for path in (root / "compiler/tocsin/catalog").glob("*.yaml")}
     assert there == others | {file_of(exporter, flavour) for exporter, flavour in FILES}
 

@@ -33,12 +33,16 @@ class Owner(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A label of the schema; `values` is a closed list, `pattern` an anchored regular expression, both may be None."""
+    """A label of the schema; `values` is a closed list, `pattern` an anchored regular expression, both may be None.
+
+    `max_values` is how many values it may have at a time, None where that is not bounded.
+    """
 
     name: str
     values: Collection[str] | None
     pattern: str | None
     origin: Span
+    max_values: int | None = None
 
     def allows(self, value: str) -> bool:
         """Whether a value lies in the label's domain; a label without one allows all."""
@@ -276,6 +280,7 @@ class Factory(NamedTuple):
     on_violation: str
     servers: Servers
     other_series: dict[str, int]
+    entities: dict[str, int]
     signals: dict[str, Signal]
     slos: dict[str, Slo]
     tenants: dict[str, Tenant]

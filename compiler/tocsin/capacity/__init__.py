@@ -1,7 +1,8 @@
 """What a factory costs before it is collected: its load, what that costs, and over how many servers it goes."""
 
 from tocsin.capacity.cost import LEAST_LOG, RETENTION, WIRE, disk, memory, per_day, written
-from tocsin.capacity.load import HISTOGRAM_SERIES, NOTHING, OTHER_SERIES, RECORDED, Part, Size, of
+from tocsin.capacity.entities import bound
+from tocsin.capacity.load import NOTHING, OTHER_SERIES, RECORDED, RULES, Part, Size, of
 from tocsin.capacity.spread import (
     ABOVE,
     PEERS,
@@ -18,7 +19,6 @@ from tocsin.capacity.spread import (
 
 __all__ = [
     "ABOVE",
-    "HISTOGRAM_SERIES",
     "LEAST_LOG",
     "NOTHING",
     "OTHER_SERIES",
@@ -26,10 +26,12 @@ __all__ = [
     "RECORDED",
     "REPLICAS",
     "RETENTION",
+    "RULES",
     "SINGLE",
     "WIRE",
     "Part",
     "Size",
+    "bound",
     "disk",
     "federated",
     "memory",

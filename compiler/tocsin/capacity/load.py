@@ -12,13 +12,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import burn, naming
+from tocsin.capacity.entities import TARGET, of_exporter, of_host, series_of, values_of
 from tocsin.catalog import DEEP_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from tocsin.capacity.entities import Scope
     from tocsin.catalog import Metric
-    from tocsin.factory import Cluster, Factory, NodeGroup, Slo
+    from tocsin.factory import Cluster, Exporter, Factory, NodeGroup, Slo
     from tocsin.units import Duration
 
     Shown = list[tuple[str, Metric]]  # metrics with their owners
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 # What Prometheus adds to each target: up, scrape_duration_seconds, scrape_samples_scraped,
 # scrape_samples_post_metric_relabeling, scrape_series_added (Prometheus, "Jobs and instances").
 META_SERIES = 5
-# A histogram is its finite buckets, +Inf, _sum and _count; 14 are prometheus_client's default (DEFAULT_BUCKETS).
-HISTOGRAM_SERIES = 14 + 3
 # ALERTS and ALERTS_FOR_STATE of the one alert that always fires.
 WATCHDOG_SERIES = 2
 # node_exporter 1.5.0 with its default collectors, counted: 481 series and 13 for each logical CPU; a host of eight H100
@@ -52,7 +52,6 @@ RECORDED = {
     naming.LABEL_VIOLATIONS: ("gpu_temp", "node", 0),
 }
 _PART = re.compile("_(?:bucket|count|sum)$")  # of a histogram
-_PLACED = frozenset(("cluster", "node", "job_id", "tenant"))  # one value of each at one target
 
 
 class Part(NamedTuple):
@@ -96,11 +95,9 @@ def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
         yield from _of_nodes(factory, cluster, group, shown)
     for exporter in cluster.exporters:
         if exporter.kind.stands != "node":
-            places = exporter.hosts or exporter.addresses
-            counts = _at_targets(factory, shown, exporter.kind.job)
-            yield from _owned(factory, cluster, exporter.kind.job, exporter.interval, places, counts, spread=False)
+            yield from _of_exporter(factory, cluster, exporter, shown)
     for job in cluster.jobs:
-        counts = _at_targets(factory, shown, job.name)
+        counts = _at_targets(factory, shown, job.name, TARGET)
         yield from _owned(factory, cluster, job.name, job.interval, job.hosts, counts, spread=False)
     for slo in factory.slos.values():
         series = of_objective(factory, cluster, slo)
@@ -115,19 +112,28 @@ def _of_nodes(factory: Factory, cluster: Cluster, group: NodeGroup, shown: Mappi
     if factory.deep is not None:
         jobs[DEEP_JOB] = factory.deep.interval  # every node at work, which is what the servers have to bear
     for job, interval in jobs.items():
-        counts: Counter[str] = Counter()
-        for owner, metric in shown.get(job, ()):
-            counts[owner] += 0 if metric.sparse else _at_node(metric, group)
+        counts = _at_targets(factory, shown, job, of_host(group))
         yield from _owned(factory, cluster, job, interval, group.hosts, counts)
     for owner, count in sorted(_recorded(factory, shown, group).items()):
         yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
 
 
-def _at_targets(factory: Factory, shown: Mapping[str, Shown], job: str) -> Counter[str]:
-    """The series of one target of a job that does not stand for a node, by owner."""
+def _of_exporter(factory: Factory, cluster: Cluster, exporter: Exporter, shown: Mapping[str, Shown]) -> Iterator[Part]:
+    """An exporter beside the nodes: a target for each host that it is asked for, or for each page that is needed."""
+    job, scope = exporter.kind.job, of_exporter(cluster, exporter)
+    pages = sorted({metric.page for _, metric in shown.get(job, ()) if metric.page})
+    for page in pages or [""]:
+        places = exporter.hosts or tuple(f"{address}{page}" for address in exporter.addresses)
+        on_page = {job: [pair for pair in shown.get(job, ()) if pair[1].page == page]}
+        counts = _at_targets(factory, on_page, job, scope)
+        yield from _owned(factory, cluster, job, exporter.interval, places, counts, spread=False)
+
+
+def _at_targets(factory: Factory, shown: Mapping[str, Shown], job: str, scope: Scope) -> Counter[str]:
+    """The series of one target of a job, by owner."""
     counts: Counter[str] = Counter()
     for owner, metric in shown.get(job, ()):
-        counts[owner] += 0 if metric.sparse else _at_target(factory, metric)
+        counts[owner] += 0 if metric.sparse else series_of(factory, metric, scope)
     return counts
 
 
@@ -171,30 +177,6 @@ def _owned(
         yield Part(cluster.name, job, owner, interval, hosts, count, counted=owner == fallback, spread=spread)
 
 
-def ports(group: NodeGroup) -> int:
-    """The fabric ports of a node: its named devices, one port each; one a GPU where none is named."""
-    return 0 if group.fabric == "none" else len(group.devices) or group.gpus
-
-
-def _at_node(metric: Metric, group: NodeGroup) -> int:
-    entities = {"gpu": group.gpus, "gpu_instance": group.gpus, "port": ports(group)}
-    return entities.get(metric.entity, 1) * (HISTOGRAM_SERIES if metric.type == "histogram" else 1)
-
-
-def _at_target(factory: Factory, metric: Metric) -> int:
-    """One series for each combination of the values of closed labels; of others one target has one."""
-    return _values(factory, metric.labels) * (HISTOGRAM_SERIES if metric.type == "histogram" else 1)
-
-
-def _values(factory: Factory, labels: Iterable[str]) -> int:
-    count = 1
-    for label in labels:
-        rule = factory.labels.get(label)
-        if label not in _PLACED and rule is not None and rule.values is not None:
-            count *= len(rule.values)
-    return count
-
-
 def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) -> Counter[str]:
     """The recorded series of a node by owner. Each count of an NVLink is recorded twice, of a port once."""
     counts: Counter[str] = Counter()
@@ -204,7 +186,7 @@ def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) ->
             counts[factory.signals[signal].owner] += entities[entity] * count
     for owner, metric in (pair for metrics in shown.values() for pair in metrics):
         if metric.errors:
-            counts[owner] += ports(group) if metric.entity == "port" else 2 * group.gpus
+            counts[owner] += of_host(group).ports if metric.entity == "port" else 2 * group.gpus
     return counts
 
 
@@ -219,4 +201,4 @@ def of_objective(factory: Factory, cluster: Cluster, slo: Slo) -> int:
         metric.exporter in cluster.ports or any(job.name == metric.exporter for job in cluster.jobs)
     ):
         return 1
-    return 1 + _values(factory, slo.by) * (2 * len(burn.WINDOWS) + 2)
+    return 1 + values_of(factory, slo.by) * (2 * len(burn.WINDOWS) + 2)

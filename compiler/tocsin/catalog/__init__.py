@@ -20,7 +20,9 @@ class Metric(NamedTuple):
     id; `errors` whether the faults it counts were corrected; `cost` cheap, profiling (counters that the GPU reads in
     turns) or expensive (many series, or slow to read); `sensitivity` open or restricted (power and user names); `since`
     the exporter's first release that has it; `sparse` where no series is there until something happens; `page` the path
-    that shows it where the exporter has several; `source` the file or document that shows the name.
+    that shows it where the exporter has several; `each` how many series one entity has, by its further labels;
+    `buckets` a histogram's finite ones, prometheus_client's default (DEFAULT_BUCKETS) if nothing is said; `source` the
+    file or document that shows the name.
     """
 
     name: str
@@ -39,7 +41,24 @@ class Metric(NamedTuple):
     since: str = ""
     sparse: bool = False
     page: str = ""
+    each: int = 1
+    buckets: int = 14
     source: str = ""
+
+
+class EntityKind(NamedTuple):
+    """What series belong to: `usual` many for `per` of what they are counted by, `of` hosts, gpus or ports.
+
+    Without `of` that is what one target shows. `fixed` ones are said by the node groups; a bound of one of `labels` in
+    the schema says how many others are.
+    """
+
+    id: str
+    of: str = ""
+    usual: int = 1
+    per: int = 1
+    labels: tuple[str, ...] = ()
+    fixed: bool = False
 
 
 class SignalKind(NamedTuple):
@@ -61,7 +80,8 @@ class SignalKind(NamedTuple):
 class ExporterKind(NamedTuple):
     """An exporter, as the catalogue knows it.
 
-    `stands` is node, address or proxy (asked at one address for each of many hosts); `job` the name of its scrape job;
+    `stands` is node, address or proxy (asked at one address for each of many hosts); `sees` of what a target speaks,
+    its host or the whole cluster; `job` the name of its scrape job;
     `example` its usual port or address; `signal` what it stands for when it is silent; `blind` the severity where none
     of them answers; `least` the shortest interval that it is fit for; `timeout` how long a scrape may take; `renames`
     its labels and their names in the schema; `flavours` programs of one purpose; `mapped` where only the spec knows its
@@ -72,6 +92,7 @@ class ExporterKind(NamedTuple):
     stands: str
     job: str
     example: str
+    sees: str = ""
     signal: str = ""
     blind: str = "ticket"
     least: Duration = Duration.of(seconds=1)
@@ -125,7 +146,15 @@ def _exporter(id_: str, row: dict[str, Any]) -> ExporterKind:
         "renames": tuple(row.get("renames", {}).items()),
         "flavours": tuple(row.get("flavours", ())),
     }
-    return ExporterKind(id_, **{**row, **times, **lists})
+    sees = "cluster" if row["stands"] == "address" else "host"
+    return ExporterKind(id_, **{"sees": sees, **row, **times, **lists})
+
+
+@cache
+def entity_kinds() -> dict[str, EntityKind]:
+    """What series belong to, by name."""
+    rows = _read("entities.yaml").items()
+    return {id_: EntityKind(id_, **{**row, "labels": tuple(row.get("labels", ()))}) for id_, row in rows}
 
 
 def metrics_of(exporter: str, flavour: str = "") -> tuple[Metric, ...]:

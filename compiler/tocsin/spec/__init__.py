@@ -48,7 +48,6 @@ SHARED = ("owners", "clusters", "signals", "slos", "tenants")  # the sections th
 
 PLANNED = frozenset(
     """
-    labels.*.max_values
     owners.*.escalation owners.*.page.opsgenie owners.*.page.teams owners.*.page.email owners.*.page.telegram
     owners.*.page.discord owners.*.ticket.opsgenie owners.*.ticket.teams owners.*.ticket.email owners.*.ticket.telegram
     owners.*.ticket.discord owners.*.ticket.jira
