@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tocsin.capacity import Size
+from tocsin.capacity import Size, TierLoad
 from tocsin.catalog import Metric
 from tocsin.factory import Channel
 from tocsin.source import Span
@@ -157,12 +157,22 @@ class Row(NamedTuple):
     written: int
 
 
+class TierRow(NamedTuple):
+    """A retention tier: how long it keeps what, and what that comes to."""
+
+    name: str
+    keep: Duration
+    resolution: str
+    load: TierLoad
+
+
 class Sizes(NamedTuple):
-    """The load by job of each cluster, by owner, and by server; of two replicas one is counted."""
+    """The load by job of each cluster, by owner, by server, and by tier; of two replicas one is counted."""
 
     jobs: tuple[Row, ...]
     owners: tuple[Row, ...]
     servers: tuple[Row, ...]
+    tiers: tuple[TierRow, ...]
     total: Row
     retention: Duration
     origin: Span

@@ -1,6 +1,6 @@
 """What a factory costs before it is collected: its load, what that costs, and over how many servers it goes."""
 
-from tocsin.capacity.cost import LEAST_LOG, RETENTION, WIRE, disk, memory, per_day, written
+from tocsin.capacity.cost import LEAST_LOG, MEMORY, RETENTION, WIRE, disk, memory, per_day, written
 from tocsin.capacity.entities import bound
 from tocsin.capacity.load import NOTHING, OTHER_SERIES, RECORDED, RULES, Part, Size, of
 from tocsin.capacity.spread import (
@@ -16,10 +16,12 @@ from tocsin.capacity.spread import (
     shard_of,
     shards,
 )
+from tocsin.capacity.tiers import TierLoad, tier_load
 
 __all__ = [
     "ABOVE",
     "LEAST_LOG",
+    "MEMORY",
     "NOTHING",
     "OTHER_SERIES",
     "PEERS",
@@ -31,6 +33,7 @@ __all__ = [
     "WIRE",
     "Part",
     "Size",
+    "TierLoad",
     "bound",
     "disk",
     "federated",
@@ -43,5 +46,6 @@ __all__ = [
     "servers",
     "shard_of",
     "shards",
+    "tier_load",
     "written",
 ]

@@ -12,15 +12,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import burn, naming
-from tocsin.capacity.entities import TARGET, of_exporter, of_host, series_of, values_of
+from tocsin.capacity.entities import TARGET, Scope, of_exporter, of_host, series_of, values_of
 from tocsin.catalog import DEEP_JOB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from tocsin.capacity.entities import Scope
     from tocsin.catalog import Metric
-    from tocsin.factory import Cluster, Exporter, Factory, NodeGroup, Slo
+    from tocsin.factory import Cluster, Factory, NodeGroup, Slo
     from tocsin.units import Duration
 
     Shown = list[tuple[str, Metric]]  # metrics with their owners
@@ -88,53 +87,66 @@ class Size(NamedTuple):
 NOTHING = Size(0, 0, Fraction(0))
 
 
-def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
-    """Everything of a cluster that makes series, but for its servers."""
-    shown = _shown(factory)
+class Place(NamedTuple):
+    """Targets of one kind: their job, what one of them speaks of, and which page of an exporter it is."""
+
+    job: str
+    interval: Duration
+    hosts: tuple[str, ...]
+    scope: Scope
+    page: str
+    spread: bool
+
+
+def places(factory: Factory, cluster: Cluster) -> Iterator[Place]:
+    """All targets of a cluster, but for its servers."""
+    on_nodes = {one.kind.job: one.interval for one in cluster.exporters if one.kind.stands == "node"}
+    if factory.deep is not None:
+        on_nodes[DEEP_JOB] = factory.deep.interval  # every node at work, which is what the servers have to bear
     for group in cluster.groups:
-        yield from _of_nodes(factory, cluster, group, shown)
+        for job, interval in on_nodes.items():
+            yield Place(job, interval, group.hosts, of_host(group), "", spread=True)
     for exporter in cluster.exporters:
         if exporter.kind.stands != "node":
-            yield from _of_exporter(factory, cluster, exporter, shown)
-    for job in cluster.jobs:
-        counts = _at_targets(factory, shown, job.name, TARGET)
-        yield from _owned(factory, cluster, job.name, job.interval, job.hosts, counts, spread=False)
+            # A target for each host that it is asked for, or for each page that is needed.
+            job, scope = exporter.kind.job, of_exporter(cluster, exporter)
+            of_job = (metric for metric in factory.metrics.values() if metric.exporter == job)
+            for page in sorted({metric.page for metric in of_job if metric.page}) or [""]:
+                hosts = exporter.hosts or tuple(f"{address}{page}" for address in exporter.addresses)
+                yield Place(job, exporter.interval, hosts, scope, page, spread=False)
+    for own in cluster.jobs:
+        yield Place(own.name, own.interval, own.hosts, TARGET, "", spread=False)
+
+
+def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
+    """Everything of a cluster that makes series, but for its servers."""
+    shown, fallback = _shown(factory), factory.alerting.fallback
+    for place in places(factory, cluster):
+        yield from _owned(factory, cluster, place, shown.get(place.job, []))
+    for group in cluster.groups:
+        for owner, count in sorted(_recorded(factory, shown, group).items()):
+            yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
     for slo in factory.slos.values():
         series = of_objective(factory, cluster, slo)
         yield Part(cluster.name, RULES, slo.owner, factory.interval, ("",), series, counted=False, spread=False)
-    fallback = factory.alerting.fallback
     yield Part(cluster.name, RULES, fallback, factory.interval, ("",), WATCHDOG_SERIES, counted=False, spread=False)
 
 
-def _of_nodes(factory: Factory, cluster: Cluster, group: NodeGroup, shown: Mapping[str, Shown]) -> Iterator[Part]:
-    """The exporters of a group's nodes, and what is recorded of them."""
-    jobs = {one.kind.job: one.interval for one in cluster.exporters if one.kind.stands == "node"}
-    if factory.deep is not None:
-        jobs[DEEP_JOB] = factory.deep.interval  # every node at work, which is what the servers have to bear
-    for job, interval in jobs.items():
-        counts = _at_targets(factory, shown, job, of_host(group))
-        yield from _owned(factory, cluster, job, interval, group.hosts, counts)
-    for owner, count in sorted(_recorded(factory, shown, group).items()):
-        yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
+def of_metrics(factory: Factory, cluster: Cluster, names: Collection[str]) -> Size:
+    """The size of some metrics of a cluster, at all of their targets."""
+    total = NOTHING
+    metrics = [factory.metrics[name] for name in names if name in factory.metrics]
+    for place in places(factory, cluster):
+        series = len(place.hosts) * sum(_series(factory, metric, place) for metric in metrics)
+        total += Size(0, series, Fraction(series) / place.interval.seconds)
+    return total
 
 
-def _of_exporter(factory: Factory, cluster: Cluster, exporter: Exporter, shown: Mapping[str, Shown]) -> Iterator[Part]:
-    """An exporter beside the nodes: a target for each host that it is asked for, or for each page that is needed."""
-    job, scope = exporter.kind.job, of_exporter(cluster, exporter)
-    pages = sorted({metric.page for _, metric in shown.get(job, ()) if metric.page})
-    for page in pages or [""]:
-        places = exporter.hosts or tuple(f"{address}{page}" for address in exporter.addresses)
-        on_page = {job: [pair for pair in shown.get(job, ()) if pair[1].page == page]}
-        counts = _at_targets(factory, on_page, job, scope)
-        yield from _owned(factory, cluster, job, exporter.interval, places, counts, spread=False)
-
-
-def _at_targets(factory: Factory, shown: Mapping[str, Shown], job: str, scope: Scope) -> Counter[str]:
-    """The series of one target of a job, by owner."""
-    counts: Counter[str] = Counter()
-    for owner, metric in shown.get(job, ()):
-        counts[owner] += 0 if metric.sparse else series_of(factory, metric, scope)
-    return counts
+def _series(factory: Factory, metric: Metric, place: Place) -> int:
+    """The series of a metric at one target: none where another one shows it, or none is there in a sound fleet."""
+    if (metric.exporter, metric.page) != (place.job, place.page) or metric.sparse:
+        return 0
+    return series_of(factory, metric, place.scope)
 
 
 def of(some: Iterable[Part]) -> Size:
@@ -160,21 +172,15 @@ def _shown(factory: Factory) -> dict[str, Shown]:
     return found
 
 
-def _owned(
-    factory: Factory,
-    cluster: Cluster,
-    job: str,
-    interval: Duration,
-    hosts: tuple[str, ...],
-    counts: Counter[str],
-    *,
-    spread: bool = True,
-) -> Iterator[Part]:
-    """A job's targets by owner. What is nobody's signal is the fallback's, who runs the monitoring."""
-    fallback = factory.alerting.fallback
-    counts[fallback] += META_SERIES + factory.other_series.get(job, 0)
+def _owned(factory: Factory, cluster: Cluster, place: Place, shown: Shown) -> Iterator[Part]:
+    """Targets by owner. What is nobody's signal is the fallback's, who runs the monitoring."""
+    fallback, counts = factory.alerting.fallback, Counter[str]()
+    for owner, metric in shown:
+        counts[owner] += _series(factory, metric, place)
+    counts[fallback] += META_SERIES + factory.other_series.get(place.job, 0)
+    job, interval, hosts, *_ = place
     for owner, count in sorted(counts.items()):
-        yield Part(cluster.name, job, owner, interval, hosts, count, counted=owner == fallback, spread=spread)
+        yield Part(cluster.name, job, owner, interval, hosts, count, counted=owner == fallback, spread=place.spread)
 
 
 def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) -> Counter[str]:
