@@ -9,6 +9,7 @@ from tocsin.catalog import DEEP_JOB, exporter_kinds
 
 if TYPE_CHECKING:
     from tocsin.catalog import Metric
+    from tocsin.factory import Factory
 
 # The labels that every series of an entity of dcgm-exporter has after ingest, beside those of its own metric.
 ENTITY_LABELS = {
@@ -35,3 +36,12 @@ def labels_of(metric: Metric) -> set[str]:
 def beside_nodes() -> frozenset[str]:
     """The jobs of exporters that do not stand on the nodes: their targets have no `node`."""
     return frozenset(kind.job for kind in exporter_kinds().values() if kind.stands != "node")
+
+
+def carriers(factory: Factory, label: str) -> list[Metric]:
+    """A metric of each job whose series have a label: one that is there as long as its target, and cheap, if any is."""
+    found: dict[str, list[Metric]] = {}
+    for metric in factory.metrics.values():
+        if label in labels_of(metric):
+            found.setdefault(metric.exporter, []).append(metric)
+    return [min(some, key=lambda metric: (metric.sparse, metric.cost != "cheap")) for some in found.values()]

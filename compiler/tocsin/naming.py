@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tocsin.catalog import Metric
     from tocsin.units import Duration
 
 GPU = ("cluster", "node", "gpu_uuid")  # what makes a board: by these, copies for MIG instances and jobs are one
@@ -30,6 +31,7 @@ PORT_CORRECTED = "port:fabric_errors_corrected:rises15m"
 TARGETS_UP = "job:up:sum"
 PORT_UNCORRECTED = "port:fabric_errors_uncorrected:rises15m"
 
+LABEL_VALUES = "label:values:count"
 LABEL_VIOLATIONS = "node:label_violations:count"
 
 SLO_OBJECTIVE = "slo:objective:ratio"
@@ -37,6 +39,11 @@ SLO_PERIOD_RATIO = "slo:error_ratio:period"
 SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"
 
 WATCHDOG, HEARTBEAT = "Watchdog", "heartbeat"
+
+
+def series(metric: Metric) -> str:
+    """A name under which a metric has as many series as it has entities."""
+    return f"{metric.name}_count" if metric.type == "histogram" else metric.name
 
 
 @lru_cache(maxsize=256)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import burn, naming
 from tocsin.capacity.entities import TARGET, Scope, of_exporter, of_host, series_of, values_of
 from tocsin.catalog import DEEP_JOB
+from tocsin.ingest import carriers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -129,7 +130,11 @@ def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
     for slo in factory.slos.values():
         series = of_objective(factory, cluster, slo)
         yield Part(cluster.name, RULES, slo.owner, factory.interval, ("",), series, counted=False, spread=False)
-    yield Part(cluster.name, RULES, fallback, factory.interval, ("",), WATCHDOG_SERIES, counted=False, spread=False)
+    counts = sum(
+        label.max_values is not None and bool(carriers(factory, label.name)) for label in factory.labels.values()
+    )
+    series = WATCHDOG_SERIES + counts
+    yield Part(cluster.name, RULES, fallback, factory.interval, ("",), series, counted=False, spread=False)
 
 
 def of_metrics(factory: Factory, cluster: Cluster, names: Collection[str]) -> Size:

@@ -13,6 +13,7 @@ from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
 from tocsin.check.servers import check_servers
+from tocsin.check.values import check_values
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -29,6 +30,7 @@ CHECKS = (
     check_servers,
     check_capacity,
     check_retention,
+    check_values,
 )
 
 

@@ -35,13 +35,13 @@ def markdown(factory: str, sizes: Sizes) -> str:
     head = (
         f"# {factory}: capacity\n\n"
         "Predicted for a sound fleet at work; a server's replicas are listed each, in the other tables counted once.\n"
-        f"Disk is for {sizes.retention}. Remote write is per second, if all of it is written on; by retention tier it is\n"
-        "what the tier gets, and disk is for as long as it keeps that.\n\n"
+        f"Disk is for {sizes.retention}. Remote write is per second, if all of it is written on; by retention tier it\n"
+        "is what the tier gets, and disk is for as long as it keeps that.\n\n"
         "Series are counted from the node groups, the catalogue and `collection.entities`; samples are series by\n"
-        f"their interval. Memory: {MEMORY:,} B a series (measured: 2,200 in a fresh head; Robust Perception: twice that;\n"
-        "and as much again for queries and churn). Disk: 2 B a sample (Prometheus' documentation: 1 to 2), a fifth for\n"
-        "compaction, and three hours of 16 B a sample for the log. Remote write: "
-        f"{WIRE} B a sample (measured: 32).\n"
+        f"their interval. Memory: {MEMORY:,} B a series (measured: 2,200 in a fresh head; Robust Perception: twice\n"
+        "that; and as much again for queries and churn). Disk: 2 B a sample (Prometheus' documentation: 1 to 2), a\n"
+        "fifth for compaction, and three hours of 16 B a sample for the log. Remote write: "
+        f"{WIRE} B a sample\n(measured: 32).\n"
     )
     shown = ((title, _table((*names, *_COLUMNS), len(names), map(_cells, rows))) for title, names, rows in tables)
     body = "".join(f"\n## {title}\n\n{table}" for title, table in shown)

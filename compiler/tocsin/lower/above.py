@@ -8,6 +8,7 @@ from tocsin import capacity, naming
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.proofs import fires, series, shared, silent
 from tocsin.lower.silence import all_down, down, silence_test, watched
+from tocsin.lower.values import values
 from tocsin.lower.violations import violating, violation_rules, violation_test
 from tocsin.plan import RuleFile, RuleGroup
 from tocsin.promql import quote
@@ -35,8 +36,9 @@ def above(factory: Factory, cluster: Cluster) -> tuple[RuleFile, ...]:
     missing, proofs = missing_signals(factory, cluster, jobs)
     broken = violating(factory, cluster, beside, applications=True)
     on_shards = {one.job: blind[one.job] for one in exporters if one.on_nodes}
-    rules: list[Record | Alert] = [*downs.values(), *blind.values(), *missing]
-    tests = [_test(name, cluster, on_shards), *proofs]
+    bounded, bounds = values(factory, cluster, jobs)
+    rules: list[Record | Alert] = [*downs.values(), *blind.values(), *missing, *bounded]
+    tests = [_test(name, cluster, on_shards), *proofs, *bounds]
     if beside:
         tests.append(silence_test(name, cluster, beside, downs, blind))
     if broken:

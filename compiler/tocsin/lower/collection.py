@@ -8,6 +8,7 @@ from tocsin import capacity, naming
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.silence import all_down, deep_down, down, silence_test, watched
 from tocsin.lower.undiscovered import undiscovered
+from tocsin.lower.values import values
 from tocsin.lower.violations import violating, violation_rules, violation_test
 from tocsin.plan import Record, RuleFile, RuleGroup
 from tocsin.promql import quote
@@ -27,8 +28,9 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
     deep, deep_proofs = deep_down(factory, cluster)
     missing, proofs = missing_signals(factory, cluster, jobs)
     broken = violating(factory, cluster, exporters, applications=not is_shard)
-    violations = violation_rules(factory, cluster, broken)
-    tests = (*deep_proofs, *proofs, violation_test(name, factory, cluster, broken))
+    bounded, bounds = values(factory, cluster, jobs)
+    violations = [*violation_rules(factory, cluster, broken), *bounded]
+    tests = (*deep_proofs, *proofs, violation_test(name, factory, cluster, broken), *bounds)
     if is_shard:
         # One node at a time; whether all are silent is seen by the server above, which reads how many answer.
         answers = Record(naming.TARGETS_UP, "sum by (cluster, job) (up)", {}, cluster.origin)
