@@ -9,6 +9,7 @@ import yaml
 
 from tocsin import versions
 from tocsin.catalog import (
+    MONITORS,
     ExporterKind,
     GpuModel,
     Metric,
@@ -30,6 +31,7 @@ from tocsin.units import Duration
 FILES = [
     (kind.id, flavour) for kind in exporter_kinds().values() if not kind.mapped for flavour in kind.flavours or ("",)
 ]
+FILES += [(monitor, "") for monitor in MONITORS]
 METRICS = [metric for exporter, flavour in FILES for metric in metrics_of(exporter, flavour)]
 SIGNALS = list(signal_kinds().values())
 DCGM = metrics_of("dcgm")
@@ -96,7 +98,7 @@ def test_an_entity_is_whole() -> None:
     """Every one is some metric's, or that of what the spec defines; what the node groups say is counted by them."""
     assert {metric.entity for metric in METRICS} | {"target"} == {*entity_kinds()}
     for kind in entity_kinds().values():
-        assert kind.of in ("", "hosts", "gpus", "ports")
+        assert kind.of in ("", "hosts", "gpus", "ports", "writes", "alertmanagers")
         assert kind.per == 1 or kind.of
         assert not kind.fixed or (kind.usual, kind.labels) == (1, ())
 
@@ -221,11 +223,10 @@ def file_of(exporter: str, flavour: str) -> str:
 def test_every_file_is_read_as_a_usual_yaml_reader_reads_it(root: Any) -> None:
     for exporter, flavour in FILES:
         file = rows(root, file_of(exporter, flavour))
+        job = exporter if exporter in MONITORS else exporter_kinds()[exporter].job
         assert file["exporter"] == exporter
         for row, ours in zip(file["metrics"], metrics_of(exporter, flavour), strict=True):
-            assert ours == Metric(
-                **{"exporter": exporter_kinds()[exporter].job, "source": file["source"], **row, "labels": ours.labels}
-            )
+            assert ours == Metric(**{"exporter": job, "source": file["source"], **row, "labels": ours.labels})
             assert list(ours.labels) == row.get("labels", [])
     assert {kind.id: kind._asdict() for kind in SIGNALS} == {
         id_: SignalKind(id_, **row)._asdict() for id_, row in rows(root, "signals").items()
@@ -280,6 +281,7 @@ def test_a_signal_is_whole_and_something_carries_it(kind: SignalKind) -> None:
     assert bool(carried_by) + bool(kind.label) + kind.mapped == 1
     assert len(carried_by) < 2 or kind.id == "fabric_errors", "one signal, one exporter that shows it"
     assert not (kind.base and kind.mandatory)
+    assert kind.monitoring == (carried_by <= {*MONITORS} and bool(carried_by))
 
 
 def test_who_shows_a_signal() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tocsin.catalog import DEEP_JOB, exporter_kinds
+from tocsin.catalog import DEEP_JOB, MONITORS, exporter_kinds
 
 if TYPE_CHECKING:
     from tocsin.catalog import Metric
@@ -35,7 +35,7 @@ def labels_of(metric: Metric) -> set[str]:
 @cache
 def beside_nodes() -> frozenset[str]:
     """The jobs of exporters that do not stand on the nodes: their targets have no `node`."""
-    return frozenset(kind.job for kind in exporter_kinds().values() if kind.stands != "node")
+    return frozenset((*MONITORS, *(kind.job for kind in exporter_kinds().values() if kind.stands != "node")))
 
 
 def carriers(factory: Factory, label: str) -> list[Metric]:

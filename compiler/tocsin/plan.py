@@ -36,9 +36,10 @@ class Target(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Of a job: samples of one scrape, targets, and of a series its labels, their names' and their values' lengths."""
+    """Of a job: samples of a scrape, `body` MiB of its page, targets, and of a series its labels and their lengths."""
 
     samples: int
+    body: int
     targets: int
     labels: int
     name_length: int
@@ -256,11 +257,13 @@ class RuleFile(NamedTuple):
     """One file of rules and the file of tests that proves every alert of it.
 
     The rules of a file that is `per_node` look at one node at a time: they hold on a shard, which has some nodes whole.
+    Those of one that is `everywhere` look at the server itself.
     """
 
     name: str
     groups: tuple[RuleGroup, ...]
     per_node: bool = False
+    everywhere: bool = False
 
     @property
     def path(self) -> str:

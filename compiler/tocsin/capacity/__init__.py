@@ -2,7 +2,7 @@
 
 from tocsin.capacity.cost import LEAST_LOG, MEMORY, RETENTION, WIRE, disk, memory, per_day, written
 from tocsin.capacity.entities import bound
-from tocsin.capacity.load import NOTHING, OTHER_SERIES, RECORDED, RULES, Part, Size, of
+from tocsin.capacity.load import ALERTMANAGER, ITSELF, NOTHING, OTHER_SERIES, RECORDED, RULES, Part, Size, of
 from tocsin.capacity.spread import (
     ABOVE,
     PEERS,
@@ -20,6 +20,8 @@ from tocsin.capacity.tiers import TierLoad, tier_load
 
 __all__ = [
     "ABOVE",
+    "ALERTMANAGER",
+    "ITSELF",
     "LEAST_LOG",
     "MEMORY",
     "NOTHING",

@@ -21,6 +21,8 @@ class Scope(NamedTuple):
     hosts: int
     gpus: int
     ports: int
+    writes: int = 0
+    alertmanagers: int = 0
 
 
 TARGET = Scope(1, 1, 1)
@@ -38,6 +40,12 @@ def of_exporter(cluster: Cluster, exporter: Exporter) -> Scope:
         return Scope(*map(max, zip(*nodes, strict=True)))
     counts = [len(group.hosts) for group in cluster.groups]
     return Scope(*(sum(map(int.__mul__, column, counts)) for column in zip(*nodes, strict=True)))
+
+
+def of_server(factory: Factory) -> Scope:
+    """What a Prometheus tells of itself: the stores that it writes to, and the Alertmanagers that it tells."""
+    writes = sum(tier.store is not None for tier in factory.retention.tiers)
+    return Scope(1, 0, 0, writes, len(factory.alerting.alertmanagers))
 
 
 def series_of(factory: Factory, metric: Metric, scope: Scope) -> int:

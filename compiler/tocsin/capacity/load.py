@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import burn, naming
-from tocsin.capacity.entities import TARGET, Scope, of_exporter, of_host, series_of, values_of
-from tocsin.catalog import DEEP_JOB
+from tocsin.capacity.entities import TARGET, Scope, of_exporter, of_host, of_server, series_of, values_of
+from tocsin.catalog import DEEP_JOB, MONITORS
 from tocsin.ingest import carriers
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ WATCHDOG_SERIES = 2
 # has 224 of those (NVIDIA DGX H100: two Xeon 8480C).
 OTHER_SERIES = {"dcgm": 0, DEEP_JOB: 0, "node": 481 + 13 * 224}
 
+ITSELF, ALERTMANAGER = MONITORS
 RULES = "recording rules"  # stands for a job's name, which has no spaces, where series are recorded
 # Recorded series of a sound fleet: the signal that has them recorded, what each belongs to, how many it has. Those of
 # faults are nought.
@@ -115,6 +116,7 @@ def places(factory: Factory, cluster: Cluster) -> Iterator[Place]:
             for page in sorted({metric.page for metric in of_job if metric.page}) or [""]:
                 hosts = exporter.hosts or tuple(f"{address}{page}" for address in exporter.addresses)
                 yield Place(job, exporter.interval, hosts, scope, page, spread=False)
+    yield Place(ALERTMANAGER, factory.interval, factory.alerting.alertmanagers, TARGET, "", spread=False)
     for own in cluster.jobs:
         yield Place(own.name, own.interval, own.hosts, TARGET, "", spread=False)
 
@@ -135,6 +137,13 @@ def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
     )
     series = WATCHDOG_SERIES + counts
     yield Part(cluster.name, RULES, fallback, factory.interval, ("",), series, counted=False, spread=False)
+
+
+def of_itself(factory: Factory, cluster: str, names: tuple[str, ...], interval: Duration) -> Part:
+    """Servers, each of which scrapes its own page."""
+    metrics = (metric for metric in factory.metrics.values() if metric.exporter == ITSELF)
+    series = META_SERIES + sum(series_of(factory, metric, of_server(factory)) for metric in metrics)
+    return Part(cluster, ITSELF, factory.alerting.fallback, interval, names, series, counted=True, spread=False)
 
 
 def of_metrics(factory: Factory, cluster: Cluster, names: Collection[str]) -> Size:

@@ -8,6 +8,7 @@ from tocsin.source import Source, compose
 from tocsin.units import Duration
 
 EXPORTERS = ("dcgm", "node")  # those that stand on every node of every cluster, whether the spec names them or not
+MONITORS = ("prometheus", "alertmanager")  # the jobs of the monitoring itself, which every spec has
 DEEP_JOB = "dcgm-deep"  # a second dcgm-exporter of a node, scraped while the node works
 
 
@@ -47,7 +48,7 @@ class Metric(NamedTuple):
 
 
 class EntityKind(NamedTuple):
-    """What series belong to: `usual` many for `per` of what they are counted by, `of` hosts, gpus or ports.
+    """What series belong to: `usual` many for `per` of what they are counted by, `of` hosts, gpus, ports and the like.
 
     Without `of` that is what one target shows. `fixed` ones are said by the node groups; a bound of one of `labels` in
     the schema says how many others are.
@@ -64,8 +65,9 @@ class EntityKind(NamedTuple):
 class SignalKind(NamedTuple):
     """A thing worth measuring, as the catalogue knows it.
 
-    `base` signals are collected wherever an exporter shows them. `label` is the label that carries it where no metric
-    does. `mapped` ones have no metric that could be verified: the spec defines it under the same id.
+    `monitoring` ones are about the monitoring itself. `base` signals are collected wherever an exporter shows them.
+    `label` is the label that carries it where no metric does. `mapped` ones have no metric that could be verified: the
+    spec defines it under the same id.
     """
 
     id: str
@@ -75,6 +77,7 @@ class SignalKind(NamedTuple):
     base: bool = False
     label: str = ""
     mapped: bool = False
+    monitoring: bool = False
 
 
 class ExporterKind(NamedTuple):
@@ -164,12 +167,16 @@ def metrics_of(exporter: str, flavour: str = "") -> tuple[Metric, ...]:
 
 @cache
 def _metrics_of(exporter: str, flavour: str) -> tuple[Metric, ...]:
-    kind = exporter_kinds()[exporter]
-    if kind.mapped:
+    kind = exporter_kinds().get(exporter)  # none of the monitors', which no spec names
+    if kind is not None and kind.mapped:
         return ()
     file = _read(f"{exporter}_{flavour}.yaml" if flavour else f"{exporter}.yaml")
     return tuple(
-        Metric(exporter=kind.job, labels=tuple(row.pop("labels", ())), **{"source": file["source"], **row})
+        Metric(
+            exporter=kind.job if kind else exporter,
+            labels=tuple(row.pop("labels", ())),
+            **{"source": file["source"], **row},
+        )
         for row in file["metrics"]
     )
 
@@ -188,6 +195,7 @@ def carriers() -> dict[str, tuple[str, ...]]:
         for flavour in kind.flavours or ("",):
             for signal in dict.fromkeys(metric.signal for metric in metrics_of(kind.id, flavour)):
                 found.setdefault(signal, []).append(f"{kind.id} {flavour}".strip())
+    found |= {metric.signal: [monitor] for monitor in MONITORS for metric in metrics_of(monitor)}
     return {signal: tuple(names) for signal, names in found.items()}
 
 

@@ -24,6 +24,7 @@ WHOLE_CLUSTER = 200_000
 JOBS_AT_ONCE = 2
 # Grafana Mimir's defaults (`max_label_names_per_series`, `max_length_label_name`, `max_length_label_value`): what is
 # stored here can also be stored there.
+SAMPLE_BYTES = 1024  # of a page: a line of dcgm-exporter's has 350, and a page also shows what is not kept
 MAX_LABELS, MAX_NAME, MAX_VALUE = 30, 1024, 2048
 
 
@@ -48,7 +49,8 @@ def _limits(factory: Factory, job: str, samples: int, targets: int) -> Limits:
     """The limits of a job with so many targets, the largest of which shows so many samples."""
     if job not in factory.other_series:
         samples = max(samples, WHOLE_CLUSTER if job in beside_nodes() else USUAL_SAMPLES)
-    return Limits(_rounded(samples), _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)
+    most = _rounded(samples)
+    return Limits(most, -(-most * SAMPLE_BYTES // 2**20), _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)
 
 
 def _rounded(expected: int) -> int:

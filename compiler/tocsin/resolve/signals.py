@@ -70,7 +70,8 @@ def _of_catalogue(
         if id_ in known.deep:
             metrics = [metric._replace(exporter=DEEP_JOB) for metric in metrics]
         if (kind.base and metrics) or (id_ in named and not is_own):
-            owner, origin = known.layers.get(kind.layer, ""), named.get(id_) or document.places.key("signals")
+            owner = document.spec.alerting.fallback if kind.monitoring else known.layers.get(kind.layer, "")
+            origin = named.get(id_) or document.places.key("signals")
             signal = Signal(id_, kind.layer, owner, kind.meaning, tuple(metrics), id_ in mandatory, kind.label, origin)
             found[id_] = signal
             if id_ in named:
