@@ -151,7 +151,13 @@ def test_every_recorded_series_is_counted(spec: Path) -> None:
     rules = [rule for file in result.plan.rules for group in file.groups for rule in group.rules]
     names = {rule.name for rule in rules if isinstance(rule, Record) and not rule.name.startswith("slo:")}
     derived = {naming.NVLINK_ERRORS, naming.NVLINK_CORRECTED, naming.NVLINK_UNCORRECTED}
-    derived |= {naming.PORT_CORRECTED, naming.PORT_UNCORRECTED, naming.TARGETS_UP, naming.LABEL_VALUES}
+    derived |= {
+        naming.PORT_CORRECTED,
+        naming.PORT_UNCORRECTED,
+        naming.TARGETS_UP,
+        naming.LABEL_VALUES,
+        naming.NODES_TOLD,
+    }
     counted = {name for name, (signal, _, _) in capacity.RECORDED.items() if signal in result.factory.signals}
     assert names - derived == counted
 

@@ -29,6 +29,7 @@ NVLINK_CORRECTED = "gpu:nvlink_errors_corrected:rises15m"
 NVLINK_UNCORRECTED = "gpu:nvlink_errors_uncorrected:rises15m"
 PORT_CORRECTED = "port:fabric_errors_corrected:rises15m"
 TARGETS_UP = "job:up:sum"
+NODES_TOLD = "job:nodes_told:count"
 PORT_UNCORRECTED = "port:fabric_errors_uncorrected:rises15m"
 
 LABEL_VALUES = "label:values:count"
@@ -38,6 +39,7 @@ SLO_OBJECTIVE = "slo:objective:ratio"
 SLO_PERIOD_RATIO = "slo:error_ratio:period"
 SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"
 
+SHARD_JOB = "federate_shards"  # `_` keeps it apart from jobs of the spec
 WATCHDOG, HEARTBEAT = "Watchdog", "heartbeat"
 
 

@@ -21,6 +21,7 @@ from tocsin.capacity.load import (
     size_of,
     watched,
 )
+from tocsin.catalog import EXPORTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -108,7 +109,7 @@ def servers(factory: Factory, cluster: Cluster) -> tuple[Size, ...]:
     if count == 1:
         return (of(all_),)
     # What the server above reads of each shard: two series a node, and of each exporter how many targets answer.
-    read = _read(factory, [cluster], count, count * len(cluster.ports), factory.interval)
+    read = _read(factory, [cluster], count, count * _counts(cluster), factory.interval)
     itself = of([of_itself(factory, cluster.name, (SINGLE,), factory.interval)])
     beside = of(part for part in all_ if not part.spread and part.job != ITSELF)
     return (*(shard + itself for shard in _spread(all_, count)), beside + read + itself)
@@ -117,10 +118,15 @@ def servers(factory: Factory, cluster: Cluster) -> tuple[Size, ...]:
 def federated(factory: Factory, clusters: Sequence[Cluster], below: int, interval: Duration) -> Size:
     """The size of a server that reads what was recorded of some clusters from so many servers."""
     objectives = sum(of_objective(factory, cluster, slo) for cluster in clusters for slo in factory.slos.values())
-    counts = [(shards(factory, cluster) or 1, len(cluster.ports)) for cluster in clusters]
+    counts = [(shards(factory, cluster) or 1, _counts(cluster)) for cluster in clusters]
     answers = sum(count * exporters for count, exporters in counts if count > 1)
     itself = of([of_itself(factory, "", (ABOVE,), interval)])
     return _read(factory, clusters, below, objectives + answers, interval) + itself
+
+
+def _counts(cluster: Cluster) -> int:
+    """What a shard counts: targets that answer, by exporter, and those that a source told of what stands everywhere."""
+    return len(cluster.ports) + (len(EXPORTERS) if cluster.source else 0)
 
 
 def _read(factory: Factory, clusters: Sequence[Cluster], below: int, others: int, interval: Duration) -> Size:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
+from tocsin.catalog import EXPORTERS
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.silence import all_down, deep_down, down, silence_test, watched
-from tocsin.lower.undiscovered import undiscovered
+from tocsin.lower.undiscovered import told_to_shard, undiscovered
 from tocsin.lower.values import values
 from tocsin.lower.violations import violating, violation_rules, violation_test
 from tocsin.plan import Record, RuleFile, RuleGroup
@@ -33,13 +34,14 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
     tests = (*deep_proofs, *proofs, violation_test(name, factory, cluster, broken), *bounds)
     if is_shard:
         # One node at a time; whether all are silent is seen by the server above, which reads how many answer.
-        answers = Record(naming.TARGETS_UP, "sum by (cluster, job) (up)", {}, cluster.origin)
+        answering = f"sum by (cluster, job) (up{{job!={quote(capacity.ITSELF)}}})"
+        counts = [Record(naming.TARGETS_UP, answering, {}, cluster.origin), *told_to_shard(cluster, EXPORTERS)]
         silence = silence_test(name, cluster, exporters, downs, {})
-        rules: tuple[Record | Alert, ...] = (answers, *downs.values(), *deep, *missing, *violations)
+        rules: tuple[Record | Alert, ...] = (*counts, *downs.values(), *deep, *missing, *violations)
         return RuleFile(name, (RuleGroup(name, rules, (silence, *tests)),), per_node=True)
     of_cluster = f"cluster={quote(cluster.name)}"
     blind = {one.job: all_down(factory, one, f'up{{{of_cluster}, job="{one.job}"}}') for one in exporters}
-    everywhere = {one.job: one.signal for one in exporters if one.job in ("dcgm", "node")}
+    everywhere = {one.job: one.signal for one in exporters if one.job in EXPORTERS}
     untold, stories = undiscovered(factory, cluster, everywhere)
     silent = (alert for one in exporters for alert in (downs[one.job], blind[one.job]))
     rules = (*silent, *deep, *untold, *missing, *violations)

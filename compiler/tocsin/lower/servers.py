@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin import capacity
+from tocsin import capacity, naming
 from tocsin.lower.itself import itself
 from tocsin.lower.limits import limited
 from tocsin.lower.scraping import node_jobs, other_jobs
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tocsin.source import Span
 
 # The jobs of servers that read others; `_` keeps them apart from jobs of the spec.
-_SHARD_JOB, _EDGE_JOB, _REGION_JOB = "federate_shards", "federate_clusters", "federate_regions"
+_EDGE_JOB, _REGION_JOB = "federate_clusters", "federate_regions"
 _HASH = "__tmp_hash"
 # What is worth reading from afar: a few series a node, an SLO and a job, not one of each board and port.
 _LEVELS = ("job:", "node:", "slo:")
@@ -131,7 +131,7 @@ def _reads_shards(factory: Factory, cluster: Cluster, count: int, replica: str, 
         )
         for index in range(count)
     )
-    return _reads(_SHARD_JOB, factory.interval, targets, factory.servers.origin, names)
+    return _reads(naming.SHARD_JOB, factory.interval, targets, factory.servers.origin, names)
 
 
 def _watches_peers(factory: Factory, cluster: Cluster) -> Iterator[ScrapeJob]:
