@@ -37,18 +37,28 @@ pytestmark = pytest.mark.xdist_group("servers")
 
 NODES, GPUS, ADAPTERS = 40, 8, ["mlx5_0", "mlx5_1"]
 SECONDS = 60  # for which is counted what comes in: as long as the longest interval of an exporter
+GROUPS = 15  # of rules
 BUCKETS = 10  # that prometheus_client's default has and the service's own histogram has not
 COOLANT = {"type": "gauge", "unit": "litres/min", "layer": "facility", "job": "cdu"}
 
 
-def compiled(fleet: Fleet, estate: Estate, folder: Path) -> Compiled:
-    """A spec of every exporter and every signal, which says what nobody else can know, compiled and written."""
+def compiled(fleet: Fleet, estate: Estate, address: str, store: str, folder: Path) -> Compiled:
+    """A spec of every exporter and every signal, which says what nobody else can know, compiled and written.
+
+    `address` is where the server will listen, `store` where it writes to.
+    """
     targets = {"prometheus": "3.5", "alertmanager": "0.33", "dcgm_exporter": "4.9"}
-    said = json.loads(spec(fleet, targets, "127.0.0.1:1", "127.0.0.1:1", "2s"))
+    targets |= {"long_term": "prometheus"}
+    said = json.loads(spec(fleet, targets, estate.alertmanager, "127.0.0.1:1", "2s"))
+    said["retention"] = {
+        "hot": {"keep": "30d"},
+        "all": {"keep": "60d", "store": {"url": f"http://{store}/api/v1/write"}},
+    }
+    said["collection"]["servers"] = {"address": "{server}.{cluster}:" + address.rpartition(":")[2]}
     for group in said["clusters"]["east"]["nodes"].values():
         group["fabric_devices"] = ADAPTERS
     said["clusters"]["east"]["exporters"] |= estate.exporters
-    said["collection"] |= {"other_series": {"node": 1, "trainer": 1}, "entities": COUNTS}
+    said["collection"] |= {"other_series": {"node": 1, "trainer": 1}, "entities": {**COUNTS, "rule_group": GROUPS}}
     known = {f"{kind.id} {FLAVOUR}" if kind.flavours else kind.id for kind in exporter_kinds().values()}
     collected = {signal for signal, names in carriers().items() if known & {*names}}
     said["signals"]["collect"] = sorted(collected - {*MANDATORY})
@@ -99,21 +109,19 @@ def test_prediction_and_reality_agree(tmp_path: Path) -> None:
             if error.errno == errno.EADDRNOTAVAIL:
                 pytest.skip("this system has no loopback addresses beside 127.0.0.1")
             raise
-        result = compiled(fleet, estate, tmp_path)
-        for node in fleet.nodes.values():
-            node.beside = estate.of_node(node.host)
-            node.collect((tmp_path / "out/exporters/dcgm" / f"east-h100x{GPUS}.csv").read_text("utf-8"))
         taken: list[int] = []
         sink = Listener(("127.0.0.1", 0), lambda _path, body: taken.append(len(body)) or "")  # type: ignore[func-returns-value]
         stack.callback(sink.stop)
-        config = tmp_path / "out/prometheus/east/prometheus.yml"
-        receiver = f"remote_write:\n- url: http://127.0.0.1:{sink.address[1]}/api/v1/write\n"
-        config.write_text(config.read_text("utf-8") + receiver, encoding="utf-8")
         address = free_address()
+        result = compiled(fleet, estate, address, f"127.0.0.1:{sink.address[1]}", tmp_path)
+        for node in fleet.nodes.values():
+            node.beside = estate.of_node(node.host)
+            node.collect((tmp_path / "out/exporters/dcgm" / f"east-h100x{GPUS}.csv").read_text("utf-8"))
+        config = tmp_path / "out/prometheus/east/prometheus.yml"
         command = [str(tool.path), f"--config.file={config}", f"--storage.tsdb.path={tmp_path}/data"]
         program = stack.enter_context(running("prometheus", [*command, f"--web.listen-address={address}"], tmp_path))
 
-        (predicted,) = (server.size for server in result.plan.servers)
+        predicted = result.plan.servers[0].size
         least = 0.97 * predicted.series
         until("its series", partial(has, address, "prometheus_tsdb_head_series", least), also=program.tail)
         time.sleep(4)  # two intervals: the last chains of rules have their values

@@ -12,6 +12,7 @@ from tocsin.source import Span
 from tocsin.units import Duration
 from tocsin.versions import Version
 
+DASHBOARD_RANGE = Duration.of(hours=6)  # how far back a dashboard looks when it is opened: most of a shift
 LAYERS = ("silicon", "fabric", "runtime", "application", "facility")
 
 

@@ -368,7 +368,7 @@ class Variable(NamedTuple):
 
 
 class Dashboard(NamedTuple):
-    """One dashboard, its panels in reading order."""
+    """One dashboard, its panels in reading order; it opens with what was within `range`."""
 
     uid: str
     name: str
@@ -378,6 +378,7 @@ class Dashboard(NamedTuple):
     variables: tuple[Variable, ...]
     panels: tuple[Panel, ...]
     refresh: Duration
+    range: Duration
     origin: Span
 
 
