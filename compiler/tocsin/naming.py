@@ -32,7 +32,7 @@ TARGETS_UP = "job:up:sum"
 NODES_TOLD = "job:nodes_told:count"
 PORT_UNCORRECTED = "port:fabric_errors_uncorrected:rises15m"
 
-LABEL_VALUES = "label:values:count"
+LABEL_VALUES = "cluster:label_values:count"
 LABEL_VIOLATIONS = "node:label_violations:count"
 
 SLO_OBJECTIVE = "slo:objective:ratio"
