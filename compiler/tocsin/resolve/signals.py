@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _NAME = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)")
+_RECORDED = ("slo:", "gpu:", "job:", "node:", "port:", "cluster:", "tocsin:")
 _PART = re.compile(r"_(?:bucket|count|sum)$")
 
 
@@ -181,9 +182,7 @@ def _claim(document: Document, id_: str, metric: str, taken: dict[str, str], log
     if metric in taken:
         what = f"the metric {metric} belongs to {taken[metric]} already"
         log.error("SIG103", what, place, "a series name means one signal: use that one")
-    reserved = next(
-        (p for p in ("slo:", "gpu:", "job:", "node:", "port:", "cluster:", "tocsin:") if metric.startswith(p)), ""
-    )
+    reserved = next((prefix for prefix in _RECORDED if metric.startswith(prefix)), "")
     if reserved:
         what = f"metrics that begin with {reserved} are recorded by tocsin itself"
         log.error("SIG104", what, place, "choose another name at the exporter")
