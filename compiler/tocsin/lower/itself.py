@@ -51,12 +51,16 @@ def _job(factory: Factory, name: str, targets: tuple[Target, ...], interval: Dur
 
 def monitoring(factory: Factory) -> Iterator[RuleFile]:
     """A file about the server itself, and one about Alertmanagers, for those that scrape them."""
+    writes = any(tier.store for tier in factory.retention.tiers)
     for job in (capacity.ITSELF, capacity.ALERTMANAGER):
-        faults = {fault: _alert(factory, fault) for fault in FAULTS if factory.metrics[fault.metric].exporter == job}
+        metrics = {metric.name for metric in factory.metrics.values() if metric.exporter == job}
+        if not writes:
+            metrics -= {metric.name for metric in factory.signals["prometheus_remote_write"].metrics}
+        faults = {fault: _alert(factory, fault) for fault in FAULTS if fault.metric in metrics}
         down = _down(factory, job)
         tests = [_test(job, list(faults.items()), down)]
         rules = [down, *faults.values()]
-        if job == capacity.ITSELF and any(tier.store for tier in factory.retention.tiers):
+        if job == capacity.ITSELF and writes:
             behind = _behind(factory)
             rules.append(behind)
             tests.append(_behind_test(job, behind))
