@@ -25,6 +25,9 @@ JOBS_AT_ONCE = 2
 # Grafana Mimir's defaults (`max_label_names_per_series`, `max_length_label_name`, `max_length_label_value`): what is
 # stored here can also be stored there.
 SAMPLE_BYTES = 1024  # of a page: a line of dcgm-exporter's has 350, and a page also shows what is not kept
+# A page of half a million samples is still read, so that the limit of samples refuses it: that one tells which target it is
+# and how many they are, this one nothing.
+LEAST_BODY = 64  # MiB
 MAX_LABELS, MAX_NAME, MAX_VALUE = 30, 1024, 2048
 
 
@@ -50,7 +53,8 @@ def _limits(factory: Factory, job: str, samples: int, targets: int) -> Limits:
     if job not in factory.other_series:
         samples = max(samples, WHOLE_CLUSTER if job in beside_nodes() else USUAL_SAMPLES)
     most = _rounded(samples)
-    return Limits(most, -(-most * SAMPLE_BYTES // 2**20), _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)
+    body = max(LEAST_BODY, -(-most * SAMPLE_BYTES // 2**20))
+    return Limits(most, body, _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)
 
 
 def _rounded(expected: int) -> int:
