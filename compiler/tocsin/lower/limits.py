@@ -22,12 +22,13 @@ USUAL_SAMPLES = 10_000
 WHOLE_CLUSTER = 200_000
 # A board's series come once for each job that is mapped to it: for a moment to one that ends and one that begins.
 JOBS_AT_ONCE = 2
+# Of a page: a line of dcgm-exporter's has 350, and a page also shows what is not kept.
+SAMPLE_BYTES = 1024
+# MiB. A page of half a million samples is still read, so that the limit of samples refuses it: that one tells which
+# target it is and how many they are, the page's limit nothing.
+LEAST_BODY = 64
 # Grafana Mimir's defaults (`max_label_names_per_series`, `max_length_label_name`, `max_length_label_value`): what is
 # stored here can also be stored there.
-SAMPLE_BYTES = 1024  # of a page: a line of dcgm-exporter's has 350, and a page also shows what is not kept
-# A page of half a million samples is still read, so that the limit of samples refuses it: that one tells which target it is
-# and how many they are, this one nothing.
-LEAST_BODY = 64  # MiB
 MAX_LABELS, MAX_NAME, MAX_VALUE = 30, 1024, 2048
 
 
