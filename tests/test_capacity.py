@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import tier_specs
 from bench.nodes import spec_lines
 from command import tocsin
 from conftest import ROOT
@@ -119,6 +120,30 @@ def test_the_example_adds_up() -> None:
     assert [row.size for row in sizes.servers] == [sizes.total.size] * 2
 
 
+def test_a_tier_holds_what_it_is_for() -> None:
+    """Hot has all, Thanos' 5m blocks five values each of the same, evidence three series a board."""
+    sizes = compiled(EXAMPLE).plan.sizes
+    hot, warm, evidence = (row.load for row in sizes.tiers)
+    assert hot.size == warm.size == sizes.total.size
+    assert (hot.samples, warm.samples) == (hot.size.samples, Fraction(5 * warm.size.series, 300))
+    assert evidence.size == Size(0, 3 * 8 * 64, Fraction(3 * 8 * 64, 15))
+    assert evidence.disk == pytest.approx(365 * 86400 * float(evidence.samples) * 2 * 1.2, abs=1)
+    assert warm.disk == pytest.approx(180 * 86400 * float(warm.samples) * 2.4 + hot.disk, abs=2)
+    assert (hot.written, warm.written) == (0, 0)  # a sidecar uploads what is there
+    assert evidence.written == pytest.approx(capacity.WIRE * float(evidence.samples), abs=1)
+
+
+def test_a_tier_that_is_written_to_gets_its_share(tmp_path: Path) -> None:
+    """Restricted series, which are power, go nowhere but where they are named."""
+    sizes = tier_specs.compiled(tmp_path, tier_specs.said("prometheus", tier_specs.KINDS["prometheus"])).plan.sizes
+    load = {row.name: row.load for row in sizes.tiers}
+    recorded = sum(row.size.series for row in sizes.jobs if row.names[1] == capacity.RULES)
+    assert load["few"].size.series == recorded - 2  # but for the alert that always fires
+    assert load["people"].size.series > 0
+    assert load["all"].size.series + load["people"].size.series == load["hot"].size.series == sizes.total.size.series
+    assert all(one.written == -(-capacity.WIRE * one.samples // 1) for name, one in load.items() if name != "hot")
+
+
 @pytest.mark.parametrize("spec", SPECS, ids=lambda path: path.parent.name)
 def test_every_recorded_series_is_counted(spec: Path) -> None:
     """A rule that is new and not in the table would be series that nobody predicted."""
@@ -126,8 +151,15 @@ def test_every_recorded_series_is_counted(spec: Path) -> None:
     rules = [rule for file in result.plan.rules for group in file.groups for rule in group.rules]
     names = {rule.name for rule in rules if isinstance(rule, Record) and not rule.name.startswith("slo:")}
     derived = {naming.NVLINK_ERRORS, naming.NVLINK_CORRECTED, naming.NVLINK_UNCORRECTED}
-    derived |= {naming.PORT_CORRECTED, naming.PORT_UNCORRECTED, naming.TARGETS_UP}
-    derived |= {naming.ROCE_CORRECTED, naming.ROCE_UNCORRECTED}
+    derived |= {
+        naming.PORT_CORRECTED,
+        naming.PORT_UNCORRECTED,
+        naming.ROCE_CORRECTED,
+        naming.ROCE_UNCORRECTED,
+        naming.TARGETS_UP,
+        naming.LABEL_VALUES,
+        naming.NODES_TOLD,
+    }
     counted = {name for name, (signal, _, _) in capacity.RECORDED.items() if signal in result.factory.signals}
     assert names - derived == counted
 
@@ -146,7 +178,7 @@ def test_a_target_of_each_kind_has_what_its_spec_says(tmp_path: Path) -> None:
     path = tmp_path / "spec.yaml"
     path.write_text(text.replace("collection: {", "collection: {other_series: {worker: 7}, "), "utf-8")
     worker = next(row for row in compiled(path).plan.sizes.jobs if row.names == ("north", "worker"))
-    assert worker.size.series == 2 + 2 * capacity.HISTOGRAM_SERIES + 7 + 5
+    assert worker.size.series == 2 + 2 * (14 + 3) + 7 + 5
 
 
 def test_a_hundred_thousand_boards_compile_in_a_minute_and_a_gibibyte(tmp_path: Path) -> None:
@@ -173,6 +205,7 @@ def test_the_command_speaks_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["capacity", str(EXAMPLE), "--format", "json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["retention_seconds"] == 7 * 86400  # `retention.hot` of the spec
+    assert [row["tier"] for row in said["tiers"]] == ["hot", "warm", "evidence"]
     assert sum(row["series"] for row in said["jobs"]) == said["total"]["series"]
     assert {row["owner"] for row in said["owners"]} <= set(compiled(EXAMPLE).factory.owners)
 

@@ -10,6 +10,7 @@ import yaml
 
 from tocsin import versions
 from tocsin.catalog import (
+    MONITORS,
     PORT_ERRORS,
     ExporterKind,
     GpuModel,
@@ -17,6 +18,7 @@ from tocsin.catalog import (
     SignalKind,
     XidClass,
     carriers,
+    entity_kinds,
     exporter_kinds,
     gpu_models,
     metrics,
@@ -33,6 +35,7 @@ from tocsin.units import Duration
 FILES = [
     (kind.id, flavour) for kind in exporter_kinds().values() if not kind.mapped for flavour in kind.flavours or ("",)
 ]
+FILES += [(monitor, "") for monitor in MONITORS]
 METRICS = [metric for exporter, flavour in FILES for metric in metrics_of(exporter, flavour)]
 SIGNALS = list(signal_kinds().values())
 DCGM = metrics_of("dcgm")
@@ -66,10 +69,6 @@ UNITS = {
     "timestamp": {"seconds"},
     "info": {"info"},
 }
-ENTITIES = """
-    account cluster container cpu device gpu gpu_instance hca_port host job link model nvswitch nvswitch_link partition
-    pod port queue switch switch_port user
-""".split()
 
 
 def label(metric: Metric) -> str:
@@ -90,7 +89,7 @@ def test_a_metric_is_whole(metric: Metric) -> None:
     assert re.fullmatch(r"(vllm:)?[A-Za-z_][A-Za-z0-9_]*", metric.name)
     assert metric.reading in READINGS[metric.type]
     assert metric.unit in UNITS[metric.reading]
-    assert metric.entity in ENTITIES
+    assert metric.entity in entity_kinds()
     assert metric.cost in ("cheap", "profiling", "expensive")
     assert metric.sensitivity in ("open", "restricted")
     assert not metric.since or metric.exporter == "dcgm"
@@ -100,6 +99,15 @@ def test_a_metric_is_whole(metric: Metric) -> None:
     assert bool(metric.errors) == (metric.signal in PORT_ERRORS.values())
     assert all(re.fullmatch(r"[a-z_][a-z0-9_]*", label) for label in metric.labels)
     assert len(set(metric.labels)) == len(metric.labels)
+
+
+def test_an_entity_is_whole() -> None:
+    """Every one is some metric's, or that of what the spec defines; what the node groups say is counted by them."""
+    assert {metric.entity for metric in METRICS} | {"target"} == {*entity_kinds()}
+    for kind in entity_kinds().values():
+        assert kind.of in ("", "hosts", "gpus", "ports", "writes", "alertmanagers")
+        assert kind.per == 1 or kind.of
+        assert not kind.fixed or (kind.usual, kind.labels) == (1, ())
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=label)
@@ -232,13 +240,12 @@ def file_of(exporter: str, flavour: str) -> str:
 def test_every_file_is_read_as_a_usual_yaml_reader_reads_it(root: Path) -> None:
     for exporter, flavour in FILES:
         head, *series = listed(root, file_of(exporter, flavour))
+        job = exporter if exporter in MONITORS else exporter_kinds()[exporter].job
         assert head["exporter"] == exporter
         for row, ours in zip(series, metrics_of(exporter, flavour), strict=True):
             copies = tuple(head.get("copies", {}).get(row["entity"], ()))
             own = {"labels": ours.labels, "copies": copies if exporter == "dcgm" or row["type"] == "gauge" else ()}
-            assert ours == Metric(
-                **{"exporter": exporter_kinds()[exporter].job, "source": head["source"], **row, **own}
-            )
+            assert ours == Metric(**{"exporter": job, "source": head["source"], **row, **own})
             assert list(ours.labels) == row.get("labels", [])
     assert [SignalKind(**row) for row in listed(root, "signals")] == SIGNALS
     assert list(exporter_kinds()) == [row["id"] for row in listed(root, "exporters")]
@@ -271,7 +278,7 @@ def test_a_row_that_is_no_line_of_json_is_refused_with_its_place(line: str, told
 
 
 def test_every_data_file_belongs_to_an_exporter(root: Path) -> None:
-    others = {"dcgm_names", "exporters", "gpus", "recorded", "signals", "targets", "units", "xid"}
+    others = {"dcgm_names", "entities", "exporters", "gpus", "recorded", "signals", "targets", "units", "xid"}
     there = {path.stem for path in (root / "compiler/tocsin/catalog").glob("*.yaml")}
     assert there == others | {file_of(exporter, flavour) for exporter, flavour in FILES}
 
@@ -315,6 +322,7 @@ def test_a_signal_is_whole_and_something_carries_it(kind: SignalKind) -> None:
     assert bool(carried_by) + bool(kind.label) + kind.mapped == 1
     assert len(carried_by) < 2 or kind.id == "fabric_errors", "one signal, one exporter that shows it"
     assert not (kind.base and kind.mandatory)
+    assert kind.monitoring == (carried_by <= {*MONITORS} and bool(carried_by))
 
 
 def test_who_shows_a_signal() -> None:

@@ -228,6 +228,16 @@ def test_every_query_names_labels_that_exist(page: Page) -> None:
             assert {matcher.label for matcher in selector.matchers} <= known, title
 
 
+def test_no_panel_looks_back_further_than_its_series_are_kept(page: Page) -> None:
+    """Neither by the page's range nor by a window or an offset of a query, on what the scraping servers keep."""
+    hot = page.made_from.factory.retention.hot.keep
+    begin = page.json["time"]["from"].removeprefix("now-")
+    for query, title, _ in page.queries():
+        found = "".join(re.findall(r"\[\w+\]|offset \w+", query)).replace("offset ", "[")
+        windows = [Duration.parse(text) for text in re.findall(r"\w+", found)]
+        assert sum([Duration.parse(begin).seconds, *(window.seconds for window in windows)]) <= hot.seconds, title
+
+
 def test_no_counter_is_shown_raw(page: Page) -> None:
     counters = {name for name, metric in page.made_from.factory.metrics.items() if metric.type == "counter"}
     for query, title, _ in page.queries():

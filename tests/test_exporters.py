@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from tocsin.catalog import carriers, exporter_kinds, metrics_of
+from tocsin.catalog import MONITORS, carriers, exporter_kinds, metrics_of
 from tocsin.check.queries import labels_of
 from tocsin.diagnostics import Log
 from tocsin.pattern import matches
@@ -47,7 +47,7 @@ def written(compiled: Compiled) -> dict[str, Any]:
 
 
 def test_the_golden_spec_has_every_exporter(jobs: dict[str, ScrapeJob]) -> None:
-    assert set(jobs) == {kind.job for kind in exporter_kinds().values()}
+    assert set(jobs) == {*MONITORS, *(kind.job for kind in exporter_kinds().values())}
 
 
 def test_no_exporter_is_asked_more_often_than_it_is_fit_for(every: Compiled, jobs: dict[str, ScrapeJob]) -> None:
@@ -143,7 +143,7 @@ def factory_of(text: str, tmp_path: Path) -> Any:
 def test_what_is_collected_is_what_the_spec_names(tmp_path: Path) -> None:
     plain = factory_of(MINIMAL, tmp_path)
     assert "gpu_temp_margin" not in plain.signals
-    assert not [name for name in plain.metrics if not name.startswith(("DCGM_", "node_infiniband_"))]
+    assert not [name for name in plain.metrics if not name.startswith(("DCGM_", "node_infiniband_", *MONITORS))]
     more = factory_of(MINIMAL.replace("mandatory: [", "collect: [gpu_temp_margin], mandatory: ["), tmp_path)
     assert {*more.metrics} - {*plain.metrics} == {"DCGM_FI_DEV_GPU_TEMP_LIMIT"}
     assert not more.signals["gpu_temp_margin"].mandatory

@@ -59,7 +59,9 @@ def test_recorded_series_are_called_level_metric_operation() -> None:
     ]
     assert len(RECORDED) > 10
     assert len(set(names)) == len(names)
-    assert [name for name in names if not re.fullmatch(r"(job|node|gpu|port|slo):[a-z_]+:[a-z]+[0-9a-z]*", name)] == []
+    assert [
+        name for name in names if not re.fullmatch(r"(job|node|gpu|port|cluster|slo):[a-z_]+:[a-z]+[0-9a-z]*", name)
+    ] == []
 
 
 def test_the_window_is_part_of_the_name() -> None:

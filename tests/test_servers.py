@@ -54,7 +54,11 @@ def test_rules_of_a_shard_look_at_one_node_at_a_time() -> None:
     rules = [rule for file in plan.rules if file.per_node for group in file.groups for rule in group.rules]
     assert len(rules) > 20
     for rule in rules:
-        if rule.name == "job:up:sum":  # which the server above sums up
+        if rule.name in (
+            "job:up:sum",
+            "job:nodes_told:count",
+            "cluster:label_values:count",
+        ):  # what all shards have is for the server above
             continue
         assert "absent" not in rule.expr, rule.name
         for labels in ON_NODE.findall(rule.expr):
@@ -62,13 +66,14 @@ def test_rules_of_a_shard_look_at_one_node_at_a_time() -> None:
 
 
 def test_each_rule_of_a_cluster_is_evaluated_once() -> None:
-    """By every shard or by the server above, never by both; the heartbeat is the server's above."""
+    """By every shard or by the server above, never by both, but for those about the server itself."""
     plan = compiled(SHARDS).plan
     servers = {server.path: set(server.rule_files) for server in plan.servers}
     shard, above = (servers[f"prometheus/east/{name}-replica-a.yml"] for name in ("shard-0", "cluster"))
     assert shard == servers["prometheus/east/shard-1-replica-b.yml"]
-    assert not shard & above
-    assert above == {f"rules/{name}.yml" for name in ("above-east", "servers-east", "slo-answered", "watchdog")}
+    assert shard & above == {"rules/monitoring-prometheus.yml"}
+    names = ("above-east", "monitoring-alertmanager", "servers-east", "slo-answered", "watchdog")
+    assert above - shard == {f"rules/{name}.yml" for name in names}
     whole = {path.replace("-west", "-east") for path in servers["prometheus/west/replica-a.yml"]}
     assert whole == (shard | above) - {"rules/above-east.yml"}
 
@@ -108,10 +113,15 @@ def test_shards_together_are_the_whole() -> None:
     factory = compiled(SHARDS).factory
     east = factory.clusters["east"]
     *shards, above = capacity.servers(factory, east)
-    spread = capacity.of(part for part in capacity.parts(factory, east) if part.spread)
-    assert sum(shards, capacity.NOTHING) == spread
-    rest = capacity.of(part for part in capacity.parts(factory, east) if not part.spread)
-    assert above.series == rest.series + 6 * 2 + 2 * (2 + 5)  # what it reads of nodes, exporters and itself
+    parts = list(capacity.parts(factory, east))
+    spread = capacity.of(part for part in parts if part.spread)
+    (three,) = (part for part in parts if part.job == capacity.ITSELF)
+    itself = capacity.of([three._replace(hosts=three.hosts[:1])])
+    assert len(three.hosts) == 3
+    assert sum(shards, capacity.NOTHING) == spread + itself + itself
+    rest = capacity.of(part for part in parts if not part.spread and part is not three)
+    read = 6 * 2 + 2 * (2 + 2 + 5)  # of nodes, of exporters and what their source tells, and of what it asks
+    assert above.series == rest.series + itself.series + read
 
 
 # --- real servers -----------------------------------------------------------------------------------------------------
@@ -182,6 +192,7 @@ def started(tool: Tool, servers: list[Server], folder: Path, addresses: dict[str
             text = file.read_text("utf-8")
             for named, there in addresses.items():
                 text = text.replace(named, there)
+            text = text.replace("localhost:9]", f"'{addresses[name_of(server)]}']")
             file.write_text(text.replace(": 30s", ": 1s").replace(": 10s", ": 1s"), encoding="utf-8")
             address = addresses[name_of(server)]
             command = (
@@ -215,7 +226,7 @@ def test_every_target_is_where_it_was_predicted(prometheus: Tool, fleet: Fleet, 
         for index, (server, one) in enumerate(zip(shards, running_, strict=True)):
             predicted = {
                 (job, host) for host in HOSTS for job in ("dcgm", "node") if capacity.shard_of(host, 3) == index
-            }
+            } | {("prometheus", "")}
             active = until("its targets", partial(targets_of, one))
             assert active == predicted
             assert len(active) == server.size.targets
@@ -223,7 +234,9 @@ def test_every_target_is_where_it_was_predicted(prometheus: Tool, fleet: Fleet, 
 
 
 def targets_of(one: Prometheus) -> set[tuple[str, str]]:
-    return {(target["labels"]["job"], target["labels"]["node"]) for target in one.ask("targets")["activeTargets"]}
+    return {
+        (target["labels"]["job"], target["labels"].get("node", "")) for target in one.ask("targets")["activeTargets"]
+    }
 
 
 @real
@@ -244,6 +257,10 @@ def test_what_shards_record_arrives_at_the_top(fleet: Fleet, tmp_path: Path) -> 
             mine = [host for host in HOSTS if capacity.shard_of(host, 2) == index]
             assert 0 < len(mine) < len(HOSTS)
             until("its nodes", lambda one=one, mine=mine: count(one, expected) == len(mine))
+        for one in (shard, other, cluster, region, top):
+            until("its own page", lambda one=one: count(one, 'up{job="prometheus"}') == 1)
+            assert count(one, "count(prometheus_tsdb_head_series)") == 1
+            assert count(one, 'count({job="prometheus", __name__=~"go_.*"})') == 0
         for one in (cluster, region, top):
             until("every node", lambda one=one: count(one, expected) == 8)
             until("the SLO", lambda one=one: count(one, 'count(slo:total:rate5m{slo="chat-availability"})') == 1)

@@ -209,6 +209,18 @@ def test_victoriametrics_enterprise_tells_series_apart_by_filters(tmp_path: Path
     assert relabel == [{"action": "keep", "source_labels": ["__name__"], "regex": XID}]
 
 
+def test_what_replicas_write_is_one_in_victoriametrics(tmp_path: Path) -> None:
+    """It takes for duplicates what has the same labels, so these lose the replica's; one server needs nothing of it."""
+    spec = said("victoriametrics", KINDS["victoriametrics"])
+    spec["collection"] = {"servers": {"replicas": 2}, "intervals": {"default": "15s", "inference": "5s"}}
+    result = compiled(tmp_path, spec)
+    for tier in ("warm", "people"):
+        assert "-dedup.minScrapeInterval=5s" in arguments(result)[f"long_term/victoriametrics/vmsingle-{tier}.yml"]
+    for server in configurations(result).values():
+        steps = [write["write_relabel_configs"][-1] for write in server["remote_write"]]
+        assert steps == [{"regex": "replica", "action": "labeldrop"}] * 4
+
+
 def test_the_order_of_vmagents_targets_survives_what_is_not_said(tmp_path: Path) -> None:
     """Releases differ on an empty value, which some leave out of the list; a comma begins the next item."""
     basic = {"username": "a,b", "password_file": "secrets/b"}

@@ -15,6 +15,7 @@ from tocsin.source import Span
 from tocsin.units import Duration
 from tocsin.versions import Version
 
+DASHBOARD_RANGE = Duration.of(hours=6)  # how far back a dashboard looks when it is opened: most of a shift
 LAYERS = ("silicon", "fabric", "runtime", "application", "facility")
 
 
@@ -59,12 +60,16 @@ class Maintenance(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A label of the schema; `values` is a closed list, `pattern` an anchored regular expression, both may be None."""
+    """A label of the schema; `values` is a closed list, `pattern` an anchored regular expression, both may be None.
+
+    `max_values` is how many values it may have at a time, None where that is not bounded.
+    """
 
     name: str
     values: Collection[str] | None
     pattern: str | None
     origin: Span
+    max_values: int | None = None
 
     def allows(self, value: str) -> bool:
         """Whether a value lies in the label's domain; a label without one allows all."""
@@ -375,6 +380,7 @@ class Factory(NamedTuple):
     on_violation: str
     servers: Servers
     other_series: dict[str, int]
+    entities: dict[str, int]
     signals: dict[str, Signal]
     slos: dict[str, Slo]
     tenants: dict[str, Tenant]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tocsin.catalog import DEEP_JOB, exporter_kinds
+from tocsin.catalog import DEEP_JOB, MONITORS, exporter_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tocsin.catalog import Metric
+    from tocsin.factory import Factory
 
 # The labels that every series of an entity of dcgm-exporter has after ingest, beside those of its own metric.
 ENTITY_LABELS = {
@@ -55,4 +56,13 @@ def labels_of(metric: Metric, of_pods: Collection[str] = ()) -> set[str]:
 @cache
 def beside_nodes() -> frozenset[str]:
     """The jobs of exporters that do not stand on the nodes: their targets have no `node`."""
-    return frozenset(kind.job for kind in exporter_kinds().values() if kind.stands != "node")
+    return frozenset((*MONITORS, *(kind.job for kind in exporter_kinds().values() if kind.stands != "node")))
+
+
+def carriers(factory: Factory, label: str) -> list[Metric]:
+    """A metric of each job whose series have a label: one that is there as long as its target, and cheap, if any is."""
+    found: dict[str, list[Metric]] = {}
+    for metric in factory.metrics.values():
+        if label in labels_of(metric):
+            found.setdefault(metric.exporter, []).append(metric)
+    return [min(some, key=lambda metric: (metric.sparse, metric.cost != "cheap")) for some in found.values()]

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tocsin.catalog import Metric
     from tocsin.units import Duration
 
 GPU = ("cluster", "node", "gpu_uuid")  # what makes a board: by these, copies for MIG instances and jobs are one
@@ -28,11 +29,13 @@ NVLINK_CORRECTED = "gpu:nvlink_errors_corrected:rises15m"
 NVLINK_UNCORRECTED = "gpu:nvlink_errors_uncorrected:rises15m"
 PORT_CORRECTED = "port:fabric_errors_corrected:rises15m"
 TARGETS_UP = "job:up:sum"
+NODES_TOLD = "job:nodes_told:count"
 PORT_UNCORRECTED = "port:fabric_errors_uncorrected:rises15m"
 
 ROCE_CORRECTED = "port:roce_errors_corrected:rises15m"
 ROCE_UNCORRECTED = "port:roce_errors_uncorrected:rises15m"
 
+LABEL_VALUES = "cluster:label_values:count"
 LABEL_VIOLATIONS = "node:label_violations:count"
 
 SLO_OBJECTIVE = "slo:objective:ratio"
@@ -45,7 +48,13 @@ SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"
 SLO_EXHAUSTION = "slo:budget_exhausted_in:seconds"
 SLO_PERIOD = (SLO_PERIOD_ERRORS, SLO_PERIOD_TOTAL, SLO_PERIOD_RATIO, SLO_BUDGET_LEFT, SLO_EXHAUSTION)
 
+SHARD_JOB = "federate_shards"  # `_` keeps it apart from jobs of the spec
 WATCHDOG, HEARTBEAT = "Watchdog", "heartbeat"
+
+
+def series(metric: Metric) -> str:
+    """A name under which a metric has as many series as it has entities."""
+    return f"{metric.name}_count" if metric.type == "histogram" else metric.name
 
 
 @lru_cache(maxsize=256)

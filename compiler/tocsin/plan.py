@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tocsin.capacity import Size
+from tocsin.capacity import Size, TierLoad
 from tocsin.catalog import Metric
 from tocsin.factory import Channel
 from tocsin.routes import Inhibition, Route, TimeInterval
@@ -37,9 +37,10 @@ class Target(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Of a job: samples of one scrape, targets, and of a series its labels, their names' and their values' lengths."""
+    """Of a job: samples of a scrape, `body` MiB of its page, targets, and of a series its labels and their lengths."""
 
     samples: int
+    body: int
     targets: int
     labels: int
     name_length: int
@@ -158,12 +159,22 @@ class Row(NamedTuple):
     written: int
 
 
+class TierRow(NamedTuple):
+    """A retention tier: how long it keeps what, and what that comes to."""
+
+    name: str
+    keep: Duration
+    resolution: str
+    load: TierLoad
+
+
 class Sizes(NamedTuple):
-    """The load by job of each cluster, by owner, and by server; of two replicas one is counted."""
+    """The load by job of each cluster, by owner, by server, and by tier; of two replicas one is counted."""
 
     jobs: tuple[Row, ...]
     owners: tuple[Row, ...]
     servers: tuple[Row, ...]
+    tiers: tuple[TierRow, ...]
     total: Row
     retention: Duration
     origin: Span
@@ -267,6 +278,7 @@ class RuleFile(NamedTuple):
     Files that differ in some texts only have the same groups, with blanks: `blanks` says what stands for what in this
     one, which comes from `origin`. Blanks and what stands for them are such that they need the same quotes in YAML.
     `beside` are files whose records its tests need, each with one group of its name.
+    Those of one that is `everywhere` look at the server itself.
     """
 
     name: str
@@ -282,6 +294,7 @@ class RuleFile(NamedTuple):
         return text
 
     beside: tuple[str, ...] = ()
+    everywhere: bool = False
 
     @property
     def path(self) -> str:
@@ -383,7 +396,7 @@ class Variable(NamedTuple):
 
 
 class Dashboard(NamedTuple):
-    """One dashboard, its panels in reading order."""
+    """One dashboard, its panels in reading order; it opens with what was within `range`."""
 
     uid: str
     name: str
@@ -393,6 +406,7 @@ class Dashboard(NamedTuple):
     variables: tuple[Variable, ...]
     panels: tuple[Panel, ...]
     refresh: Duration
+    range: Duration
     origin: Span
 
 

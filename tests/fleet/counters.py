@@ -31,6 +31,5 @@ def listed(text: str) -> tuple[Metric, ...]:
             raise ValueError(f"could not find DCGM field {name}")
         if type_ not in TYPES:
             raise ValueError(f"could not find Prometheus metric type {type_}")
-        metric = known[name]
-        found.append(Metric(name, metric.signal, "dcgm", type_, metric.reading, metric.unit, metric.entity, help_))
+        found.append(known[name]._replace(type=type_, help=help_))
     return tuple(found)

@@ -17,9 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from fleet.exposition import Labels
     from fleet.workload import Service, Trainer
 
 EXPORTERS = ("dcgm", "node", "dcgm-deep", "trainer", "serving")
+LINKS = 4  # NVLinks of a board
+# What of a host is no board, by its labels: switches and their links, CPUs, the host as a whole.
+_PARTS: dict[str, list[dict[str, str]]] = {
+    "nvswitch": [{"nvswitch": str(switch)} for switch in range(2)],
+    "nvswitch_link": [{"nvswitch": str(switch), "nvlink": str(link)} for switch in range(2) for link in range(4)],
+    "cpu": [{"cpu": str(cpu)} for cpu in range(2)],
+    "host": [{}],
+}
 _LOWER_CASE_SINCE = (4, 8, 3)  # the release of dcgm-exporter that renamed Hostname to hostname
 
 
@@ -28,9 +37,9 @@ class Node:
     """A host by its address. `jobs` are those that all its boards work for; `sysfs` a folder that shows its ports.
 
     `release` is its dcgm-exporter's, and `pod` what that takes for the host's name where it runs in a container. A host
-    with a `sysfs` leaves node_exporter's page to the real node_exporter. `on_pods` is whether Kubernetes gives its
-    boards away: then there is a second dcgm-exporter, and `pods` are those of each board by its number. A board may be
-    shared (mig or time_slicing) by so many `shares`.
+    with a `sysfs` leaves node_exporter's page to the real node_exporter; `beside` are further families of that page.
+    `on_pods` is whether Kubernetes gives its boards away: then there is a second dcgm-exporter, and `pods` are those of
+    each board by its number. A board may be shared (mig or time_slicing) by so many `shares`.
     """
 
     host: str
@@ -48,6 +57,7 @@ class Node:
     pods: dict[int, tuple[work.Pod, ...]] = field(default_factory=dict)
     sharing: str = "none"
     shares: int = 1
+    beside: list[Family] = field(default_factory=list)
     boards: list[Board] = field(init=False)
     ports: list[Port] = field(init=False)
     _metrics: tuple[Metric, ...] = field(default_factory=every_metric)
@@ -100,7 +110,7 @@ class Node:
                 "Seconds the CPUs spent in each mode.",
                 [({"cpu": "0", "mode": "user"}, self._busy.read())],
             )
-            return page([busy, load, *port.families(self.ports)])
+            return page([busy, load, *port.families(self.ports), *self.beside])
         workload = self.trainer if exporter == "trainer" else self.service
         return page(workload.families() if workload else [])
 
@@ -109,11 +119,16 @@ class Node:
         if not present:
             return
         for metric in metrics:
-            copies = [
-                (self._labels(board, metric, worker), board.read(metric.name))
+            if metric.sparse:
+                continue
+            copies: list[tuple[Labels, float]] = [
+                ({**self._labels(board, metric, worker), **link}, board.read(metric.name))
                 for board in present
                 for worker in self._copies(board, metric.name)
+                for link in _links(metric)
             ]
+            if metric.entity in _PARTS:  # as often as the host has it; no board's, and so without its labels
+                copies = [({**self._host(), **part}, 0) for part in _PARTS[metric.entity]]
             yield Family(metric.name, metric.type, metric.help, copies)
 
     def _copies(self, board: Board, metric: str) -> list[work.Labels]:
@@ -131,10 +146,18 @@ class Node:
             "pci_bus_id": f"00000000:{0x1B + board.index:02X}:00.0",
             "device": f"nvidia{board.index}",
             "modelName": board.product,
-            "hostname" if self.release >= _LOWER_CASE_SINCE else "Hostname": self.pod or self.host,
+            **self._host(),
             "DCGM_FI_DRIVER_VERSION": "550.54.15",
         }
         if metric.name == XID:
             code = int(board.read(XID))
             labels |= {"err_code": str(code), "err_msg": XID_MESSAGES.get(code, "Unknown Error")}
         return labels | worker
+
+    def _host(self) -> dict[str, str]:
+        return {"hostname" if self.release >= _LOWER_CASE_SINCE else "Hostname": self.pod or self.host}
+
+
+def _links(metric: Metric) -> list[dict[str, str]]:
+    """The labels of each link of a board, or none: most series are one a board."""
+    return [{"nvlink": str(link)} for link in range(LINKS)] if metric.entity == "link" else [{}]

@@ -1,7 +1,8 @@
 """What a factory costs before it is collected: its load, what that costs, and over how many servers it goes."""
 
-from tocsin.capacity.cost import LEAST_LOG, RETENTION, WIRE, disk, memory, per_day, written
-from tocsin.capacity.load import HISTOGRAM_SERIES, NOTHING, OTHER_SERIES, RECORDED, Part, Size, of
+from tocsin.capacity.cost import LEAST_LOG, MEMORY, RETENTION, WIRE, disk, memory, per_day, written
+from tocsin.capacity.entities import bound
+from tocsin.capacity.load import ALERTMANAGER, ITSELF, NOTHING, OTHER_SERIES, RECORDED, RULES, Part, Size, of
 from tocsin.capacity.spread import (
     ABOVE,
     PEERS,
@@ -15,21 +16,27 @@ from tocsin.capacity.spread import (
     shard_of,
     shards,
 )
+from tocsin.capacity.tiers import TierLoad, tier_load
 
 __all__ = [
     "ABOVE",
-    "HISTOGRAM_SERIES",
+    "ALERTMANAGER",
+    "ITSELF",
     "LEAST_LOG",
+    "MEMORY",
     "NOTHING",
     "OTHER_SERIES",
     "PEERS",
     "RECORDED",
     "REPLICAS",
     "RETENTION",
+    "RULES",
     "SINGLE",
     "WIRE",
     "Part",
     "Size",
+    "TierLoad",
+    "bound",
     "disk",
     "federated",
     "memory",
@@ -41,5 +48,6 @@ __all__ = [
     "servers",
     "shard_of",
     "shards",
+    "tier_load",
     "written",
 ]

@@ -15,6 +15,7 @@ RETENTION = Duration.of(days=15)  # Prometheus' default
 LEAST_LOG = 3 * 128 * 2**20  # bytes: three segments of 128 MiB (Prometheus, "Storage")
 # Bytes of `remote_write` a sample. Measured: 32 (Prometheus 3.5.3, protocol 1.0, a fleet of 40 hosts of eight GPUs).
 WIRE = 35
+MEMORY = 8192  # bytes a series
 
 
 def memory(size: Size) -> int:
@@ -23,16 +24,21 @@ def memory(size: Size) -> int:
     Measured: 2.2 KB a series in a fresh head (Prometheus 3.5.3, 100,000 series, 7 labels); about 2 GiB a million with
     Go's collector (Robust Perception, "How much RAM does Prometheus 2.x need"); 4 to 8 KB with queries and churn.
     """
-    return 8192 * size.series
+    return MEMORY * size.series
 
 
 def disk(size: Size, retention: Duration = RETENTION) -> int:
-    """Bytes of disk: retention * samples/s * 2 B, a fifth more for compaction, and the write-ahead log.
+    """Bytes of disk: the blocks and the write-ahead log.
 
     1 to 2 B a sample (Prometheus, "Storage"). The log holds up to three hours of raw samples of 16 B (time and value)
     and is never shorter than LEAST_LOG, which only a server as a whole has.
     """
-    return ceil(retention.seconds * size.samples * 2 * Fraction(6, 5) + 3 * 3600 * size.samples * 16)
+    return kept(size.samples, retention) + ceil(3 * 3600 * size.samples * 16)
+
+
+def kept(samples: Fraction, retention: Duration) -> int:
+    """Bytes of blocks: retention * samples/s * 2 B, a fifth more for compaction."""
+    return ceil(retention.seconds * samples * 2 * Fraction(6, 5))
 
 
 def written(size: Size) -> int:

@@ -12,10 +12,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
-from tocsin.catalog import DEEP_JOB, PORT_ERRORS
+from tocsin.capacity.entities import TARGET, Scope, of_exporter, of_host, of_server, series_of, values_of
+from tocsin.catalog import DEEP_JOB, MONITORS, PORT_ERRORS
+from tocsin.ingest import carriers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from tocsin.catalog import Metric
     from tocsin.factory import Cluster, Factory, NodeGroup, Slo
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 # What Prometheus adds to each target: up, scrape_duration_seconds, scrape_samples_scraped,
 # scrape_samples_post_metric_relabeling, scrape_series_added (Prometheus, "Jobs and instances").
 META_SERIES = 5
-# A histogram is its finite buckets, +Inf, _sum and _count; 14 are prometheus_client's default (DEFAULT_BUCKETS).
-HISTOGRAM_SERIES = 14 + 3
 # ALERTS and ALERTS_FOR_STATE of the one alert that always fires.
 WATCHDOG_SERIES = 2
 # node_exporter 1.5.0 with its default collectors, counted: 481 series and 13 for each logical CPU; a host of eight H100
@@ -35,6 +35,7 @@ WATCHDOG_SERIES = 2
 OTHER_SERIES = {"dcgm": 0, DEEP_JOB: 0, "node": 481 + 13 * 224}
 
 CONSTANTS = 2  # of an SLO: its objective, and what it is
+ITSELF, ALERTMANAGER = MONITORS
 RULES = "recording rules"  # stands for a job's name, which has no spaces, where series are recorded
 # Recorded series of a sound fleet: the signal that has them recorded, what each belongs to, how many it has. Those of
 # faults are nought.
@@ -52,11 +53,11 @@ RECORDED = {
     naming.HBM_ACTIVE: ("hbm_activity", "gpu", 1),
     naming.LABEL_VIOLATIONS: ("gpu_temp", "node", 0),
 }
+BOARDS = ("gpu", "gpu_instance", "link")  # what is told of each share of a board
 # What dcgm-exporter tells of a board and, beside that, of each pod that takes turns on it (dcgm-exporter,
 # transformation/process_metrics.go).
 OF_PROCESSES = ("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED")
 _PART = re.compile("_(?:bucket|count|sum)$")  # of a histogram
-_PLACED = frozenset(("cluster", "node", "job_id", "tenant"))  # one value of each at one target
 
 
 class Part(NamedTuple):
@@ -93,47 +94,88 @@ class Size(NamedTuple):
 NOTHING = Size(0, 0, Fraction(0))
 
 
-def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
-    """Everything of a cluster that makes series, but for its servers."""
-    shown = _shown(factory)
+class Place(NamedTuple):
+    """Targets of one kind: their job, what one of them speaks of, which page of an exporter it is, on which nodes."""
+
+    job: str
+    interval: Duration
+    hosts: tuple[str, ...]
+    scope: Scope
+    page: str
+    spread: bool
+    group: NodeGroup | None = None
+
+
+def places(factory: Factory, cluster: Cluster) -> Iterator[Place]:
+    """All targets of a cluster, but for its servers."""
+    on_nodes = {one.kind.job: one.interval for one in cluster.exporters if one.kind.stands == "node"}
+    if factory.deep is not None:
+        on_nodes[DEEP_JOB] = factory.deep.interval  # every node at work, which is what the servers have to bear
     for group in cluster.groups:
-        yield from _of_nodes(factory, cluster, group, shown)
+        for job, interval in on_nodes.items():
+            yield Place(job, interval, group.hosts, of_host(group), "", spread=True, group=group)
     for exporter in cluster.exporters:
         if exporter.kind.stands != "node":
-            places = exporter.hosts or exporter.addresses
-            counts = _at_targets(factory, shown, exporter.kind.job)
-            yield from _owned(factory, cluster, exporter.kind.job, exporter.interval, places, counts, spread=False)
-    for job in cluster.jobs:
-        counts = _at_targets(factory, shown, job.name)
-        yield from _owned(factory, cluster, job.name, job.interval, job.hosts, counts, spread=False)
+            # A target for each host that it is asked for, or for each page that is needed.
+            job, scope = exporter.kind.job, of_exporter(cluster, exporter)
+            of_job = (metric for metric in factory.metrics.values() if metric.exporter == job)
+            for page in sorted({metric.page for metric in of_job if metric.page}) or [""]:
+                hosts = exporter.hosts or tuple(f"{address}{page}" for address in exporter.addresses)
+                yield Place(job, exporter.interval, hosts, scope, page, spread=False)
+    yield Place(ALERTMANAGER, factory.interval, factory.alerting.alertmanagers, TARGET, "", spread=False)
+    for own in cluster.jobs:
+        yield Place(own.name, own.interval, own.hosts, TARGET, "", spread=False)
+
+
+def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
+    """Everything of a cluster that makes series, but for its servers."""
+    shown, fallback = _shown(factory), factory.alerting.fallback
+    for place in places(factory, cluster):
+        yield from _owned(factory, cluster, place, shown.get(place.job, []))
+    for group in cluster.groups:
+        for owner, count in sorted(_recorded(factory, shown, group).items()):
+            yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
     for slo in factory.slos.values():
         series = of_objective(factory, cluster, slo)
         yield Part(cluster.name, RULES, slo.owner, factory.interval, ("",), series, counted=False, spread=False)
     yield from _of_own_records(factory, cluster)
-    fallback = factory.alerting.fallback
-    yield Part(cluster.name, RULES, fallback, factory.interval, ("",), WATCHDOG_SERIES, counted=False, spread=False)
+    counts = sum(
+        label.max_values is not None and bool(carriers(factory, label.name)) for label in factory.labels.values()
+    )
+    series = WATCHDOG_SERIES + counts
+    yield Part(cluster.name, RULES, fallback, factory.interval, ("",), series, counted=False, spread=False)
 
 
-def _of_nodes(factory: Factory, cluster: Cluster, group: NodeGroup, shown: Mapping[str, Shown]) -> Iterator[Part]:
-    """The exporters of a group's nodes, and what is recorded of them."""
-    jobs = {one.kind.job: one.interval for one in cluster.exporters if one.kind.stands == "node"}
-    if factory.deep is not None:
-        jobs[DEEP_JOB] = factory.deep.interval  # every node at work, which is what the servers have to bear
-    for job, interval in jobs.items():
-        counts: Counter[str] = Counter()
-        for owner, metric in shown.get(job, ()):
-            counts[owner] += 0 if metric.sparse else _at_node(metric, group)
-        yield from _owned(factory, cluster, job, interval, group.hosts, counts)
-    for owner, count in sorted(_recorded(factory, shown, group).items()):
-        yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
+def of_itself(factory: Factory, cluster: str, names: tuple[str, ...], interval: Duration) -> Part:
+    """Servers, each of which scrapes its own page."""
+    metrics = (metric for metric in factory.metrics.values() if metric.exporter == ITSELF)
+    series = META_SERIES + sum(series_of(factory, metric, of_server(factory)) for metric in metrics)
+    return Part(cluster, ITSELF, factory.alerting.fallback, interval, names, series, counted=True, spread=False)
 
 
-def _at_targets(factory: Factory, shown: Mapping[str, Shown], job: str) -> Counter[str]:
-    """The series of one target of a job that does not stand for a node, by owner."""
-    counts: Counter[str] = Counter()
-    for owner, metric in shown.get(job, ()):
-        counts[owner] += 0 if metric.sparse else _at_target(factory, metric)
-    return counts
+def of_metrics(factory: Factory, cluster: Cluster, names: Collection[str]) -> Size:
+    """The size of some metrics of a cluster, at all of their targets."""
+    total = NOTHING
+    metrics = [factory.metrics[name] for name in names if name in factory.metrics]
+    for place in places(factory, cluster):
+        series = len(place.hosts) * sum(_series(factory, metric, place) for metric in metrics)
+        total += Size(0, series, Fraction(series) / place.interval.seconds)
+    return total
+
+
+def _series(factory: Factory, metric: Metric, place: Place) -> int:
+    """The series of a metric at one target: none where another one shows it, or none is there in a sound fleet."""
+    if (metric.exporter, metric.page) != (place.job, place.page) or metric.sparse:
+        return 0
+    return series_of(factory, metric, place.scope) * _copies(metric, place.group)
+
+
+def _copies(metric: Metric, group: NodeGroup | None) -> int:
+    """Series of a board: one for each MIG instance, or for each pod that has a share, some with the board's own too."""
+    if group is None or metric.exporter not in ("dcgm", DEEP_JOB) or metric.entity not in BOARDS:
+        return 1
+    is_both = group.sharing == "time_slicing" and metric.name in OF_PROCESSES
+    return group.shares + (1 if is_both else 0)
 
 
 def of(some: Iterable[Part]) -> Size:
@@ -159,52 +201,15 @@ def _shown(factory: Factory) -> dict[str, Shown]:
     return found
 
 
-def _owned(
-    factory: Factory,
-    cluster: Cluster,
-    job: str,
-    interval: Duration,
-    hosts: tuple[str, ...],
-    counts: Counter[str],
-    *,
-    spread: bool = True,
-) -> Iterator[Part]:
-    """A job's targets by owner. What is nobody's signal is the fallback's, who runs the monitoring."""
-    fallback = factory.alerting.fallback
-    counts[fallback] += META_SERIES + factory.other_series.get(job, 0)
+def _owned(factory: Factory, cluster: Cluster, place: Place, shown: Shown) -> Iterator[Part]:
+    """Targets by owner. What is nobody's signal is the fallback's, who runs the monitoring."""
+    fallback, counts = factory.alerting.fallback, Counter[str]()
+    for owner, metric in shown:
+        counts[owner] += _series(factory, metric, place)
+    counts[fallback] += META_SERIES + factory.other_series.get(place.job, 0)
+    job, interval, hosts, *_ = place
     for owner, count in sorted(counts.items()):
-        yield Part(cluster.name, job, owner, interval, hosts, count, counted=owner == fallback, spread=spread)
-
-
-def ports(group: NodeGroup) -> int:
-    """The fabric ports of a node: its named devices, one port each; one a GPU where none is named."""
-    return 0 if group.fabric == "none" else len(group.devices) or group.gpus
-
-
-def _at_node(metric: Metric, group: NodeGroup) -> int:
-    boards = group.gpus * (_copies(metric, group) if metric.exporter in ("dcgm", DEEP_JOB) else 1)
-    entities = {"gpu": boards, "gpu_instance": boards, "port": ports(group)}
-    return entities.get(metric.entity, 1) * (HISTOGRAM_SERIES if metric.type == "histogram" else 1)
-
-
-def _copies(metric: Metric, group: NodeGroup) -> int:
-    """Series of a board: one for each MIG instance, or for each pod that has a share, some with the board's own too."""
-    is_both = group.sharing == "time_slicing" and metric.name in OF_PROCESSES
-    return group.shares + (1 if is_both else 0)
-
-
-def _at_target(factory: Factory, metric: Metric) -> int:
-    """One series for each combination of the values of closed labels; of others one target has one."""
-    return _values(factory, metric.labels) * (HISTOGRAM_SERIES if metric.type == "histogram" else 1)
-
-
-def _values(factory: Factory, labels: Iterable[str]) -> int:
-    count = 1
-    for label in labels:
-        rule = factory.labels.get(label)
-        if label not in _PLACED and rule is not None and rule.values is not None:
-            count *= len(rule.values)
-    return count
+        yield Part(cluster.name, job, owner, interval, hosts, count, counted=owner == fallback, spread=place.spread)
 
 
 def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) -> Counter[str]:
@@ -219,7 +224,7 @@ def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) ->
         if metric.errors and metric.entity != "port":
             counts[owner] += 2 * group.gpus
         elif metric.errors and metric.signal == PORT_ERRORS.get(group.fabric):
-            counts[owner] += ports(group)
+            counts[owner] += of_host(group).ports
     return counts
 
 
@@ -232,7 +237,7 @@ def _of_own_records(factory: Factory, cluster: Cluster) -> Iterator[Part]:
     series = of_factory(factory).series
     for record in factory.records.values():
         labels = series[record.name].labels.known
-        each = _values(factory, sorted(labels - {"gpu_uuid"}))
+        each = values_of(factory, sorted(labels - {"gpu_uuid"}))
         if "node" not in labels:
             yield Part(cluster.name, RULES, record.owner, factory.interval, ("",), each, counted=False, spread=False)
             continue
@@ -253,4 +258,4 @@ def of_objective(factory: Factory, cluster: Cluster, slo: Slo) -> int:
         metric.exporter in cluster.ports or any(job.name == metric.exporter for job in cluster.jobs)
     ):
         return CONSTANTS
-    return CONSTANTS + _values(factory, slo.by) * (2 * len(slo.windows.all) + 1 + len(naming.SLO_PERIOD))
+    return CONSTANTS + values_of(factory, slo.by) * (2 * len(slo.windows.all) + 1 + len(naming.SLO_PERIOD))

@@ -8,7 +8,20 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING
 
-from tocsin.capacity.load import META_SERIES, NOTHING, RECORDED, Part, Size, of, of_objective, size_of, watched
+from tocsin.capacity.load import (
+    ITSELF,
+    META_SERIES,
+    NOTHING,
+    RECORDED,
+    Part,
+    Size,
+    of,
+    of_itself,
+    of_objective,
+    size_of,
+    watched,
+)
+from tocsin.catalog import EXPORTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +38,7 @@ def parts(factory: Factory, cluster: Cluster) -> Iterator[Part]:
     """Everything of a cluster that makes series, its servers included, where these watch each other."""
     yield from watched(factory, cluster)
     servers = peers(factory, cluster)
+    yield of_itself(factory, cluster.name, tuple(dict.fromkeys(servers.values())), factory.interval)
     if len(servers) > 1:
         fallback, every = factory.alerting.fallback, factory.interval
         yield Part(cluster.name, PEERS, fallback, every, tuple(servers), META_SERIES, counted=True, spread=False)
@@ -46,12 +60,13 @@ def shards(factory: Factory, cluster: Cluster) -> int | None:
     if wanted.max_series is None:
         return wanted.shards or 1
     all_ = list(watched(factory, cluster))
-    if of(all_).series + META_SERIES * wanted.replicas <= wanted.max_series:
+    itself = of([of_itself(factory, cluster.name, (SINGLE,), factory.interval)])
+    if (of(all_) + itself).series + META_SERIES * wanted.replicas <= wanted.max_series:
         return 1
     nodes = {host for group in cluster.groups for host in group.hosts}
     least = ceil(of(part for part in all_ if part.spread).series / wanted.max_series) if wanted.max_series else 65
     for count in range(max(2, least), min(len(nodes), 64) + 1):
-        if all(size.series <= wanted.max_series for size in _spread(all_, count)):
+        if all((size + itself).series <= wanted.max_series for size in _spread(all_, count)):
             return count
     return None
 
@@ -94,16 +109,24 @@ def servers(factory: Factory, cluster: Cluster) -> tuple[Size, ...]:
     if count == 1:
         return (of(all_),)
     # What the server above reads of each shard: two series a node, and of each exporter how many targets answer.
-    read = _read(factory, [cluster], count, count * len(cluster.ports), factory.interval)
-    return (*_spread(all_, count), of(part for part in all_ if not part.spread) + read)
+    read = _read(factory, [cluster], count, count * _counts(cluster), factory.interval)
+    itself = of([of_itself(factory, cluster.name, (SINGLE,), factory.interval)])
+    beside = of(part for part in all_ if not part.spread and part.job != ITSELF)
+    return (*(shard + itself for shard in _spread(all_, count)), beside + read + itself)
 
 
 def federated(factory: Factory, clusters: Sequence[Cluster], below: int, interval: Duration) -> Size:
     """The size of a server that reads what was recorded of some clusters from so many servers."""
     objectives = sum(of_objective(factory, cluster, slo) for cluster in clusters for slo in factory.slos.values())
-    counts = [(shards(factory, cluster) or 1, len(cluster.ports)) for cluster in clusters]
+    counts = [(shards(factory, cluster) or 1, _counts(cluster)) for cluster in clusters]
     answers = sum(count * exporters for count, exporters in counts if count > 1)
-    return _read(factory, clusters, below, objectives + answers, interval)
+    itself = of([of_itself(factory, "", (ABOVE,), interval)])
+    return _read(factory, clusters, below, objectives + answers, interval) + itself
+
+
+def _counts(cluster: Cluster) -> int:
+    """What a shard counts: targets that answer, by exporter, and those that a source told of what stands everywhere."""
+    return len(cluster.ports) + (len(EXPORTERS) if cluster.source else 0)
 
 
 def _read(factory: Factory, clusters: Sequence[Cluster], below: int, others: int, interval: Duration) -> Size:

@@ -11,6 +11,7 @@ from tocsin.units import Duration
 EXPORTERS = ("dcgm", "node")  # those that stand on every node of every cluster, whether the spec names them or not
 # The signal that has the error counters of the ports of each fabric.
 PORT_ERRORS = {"infiniband": "fabric_errors", "roce": "roce_errors"}
+MONITORS = ("prometheus", "alertmanager")  # the jobs of the monitoring itself, which every spec has
 DEEP_JOB = "dcgm-deep"  # a second dcgm-exporter of a node, scraped while the node works
 
 
@@ -23,10 +24,11 @@ class Metric(NamedTuple):
     id; `errors` whether the faults it counts were corrected; `cost` cheap, profiling (counters that the GPU reads in
     turns) or expensive (many series, or slow to read); `sensitivity` open or restricted (power and user names); `since`
     the exporter's first release that has it; `sparse` where no series is there until something happens; `page` the path
-    that shows it where the exporter has several; `source` the file or document that shows the name. Of its values:
-    `copies` are labels under which one is repeated, `latched` ones stay when what they tell is over, `spells` is the
-    label that repeats the code, `harmless` why a mask above 0 is no fault, `share` a time that is at most all time, and
-    `stock` a counter whose level means something.
+    that shows it where the exporter has several; `each` how many series one entity has, by its further labels;
+    `buckets` a histogram's finite ones, prometheus_client's default (DEFAULT_BUCKETS) if nothing is said; `source` the
+    file or document that shows the name. Of its values: `copies` are labels under which one is repeated, `latched` ones
+    stay when what they tell is over, `spells` is the label that repeats the code, `harmless` why a mask above 0 is no
+    fault, `share` a time that is at most all time, and `stock` a counter whose level means something.
     """
 
     name: str
@@ -45,6 +47,8 @@ class Metric(NamedTuple):
     since: str = ""
     sparse: bool = False
     page: str = ""
+    each: int = 1
+    buckets: int = 14
     source: str = ""
     copies: tuple[str, ...] = ()
     latched: bool = False
@@ -54,11 +58,27 @@ class Metric(NamedTuple):
     stock: bool = False
 
 
+class EntityKind(NamedTuple):
+    """What series belong to: `usual` many for `per` of what they are counted by, `of` hosts, gpus, ports and the like.
+
+    Without `of` that is what one target shows. `fixed` ones are said by the node groups; a bound of one of `labels` in
+    the schema says how many others are.
+    """
+
+    id: str
+    of: str = ""
+    usual: int = 1
+    per: int = 1
+    labels: tuple[str, ...] = ()
+    fixed: bool = False
+
+
 class SignalKind(NamedTuple):
     """A thing worth measuring, as the catalogue knows it.
 
-    `base` signals are collected wherever an exporter shows them. `label` is the label that carries it where no metric
-    does. `mapped` ones have no metric that could be verified: the spec defines it under the same id.
+    `monitoring` ones are about the monitoring itself. `base` signals are collected wherever an exporter shows them.
+    `label` is the label that carries it where no metric does. `mapped` ones have no metric that could be verified: the
+    spec defines it under the same id.
     """
 
     id: str
@@ -68,12 +88,14 @@ class SignalKind(NamedTuple):
     base: bool = False
     label: str = ""
     mapped: bool = False
+    monitoring: bool = False
 
 
 class ExporterKind(NamedTuple):
     """An exporter, as the catalogue knows it.
 
-    `stands` is node, address or proxy (asked at one address for each of many hosts); `job` the name of its scrape job;
+    `stands` is node, address or proxy (asked at one address for each of many hosts); `sees` of what a target speaks,
+    its host or the whole cluster; `job` the name of its scrape job;
     `example` its usual port or address; `signal` what it stands for when it is silent; `blind` the severity where none
     of them answers; `least` the shortest interval that it is fit for; `timeout` how long a scrape may take; `renames`
     its labels and their names in the schema; `flavours` programs of one purpose; `mapped` where only the spec knows its
@@ -84,6 +106,7 @@ class ExporterKind(NamedTuple):
     stands: str
     job: str
     example: str
+    sees: str = ""
     signal: str = ""
     blind: str = "ticket"
     least: Duration = Duration.of(seconds=1)
@@ -169,7 +192,15 @@ def _exporter(row: dict[str, Any]) -> ExporterKind:
         "renames": tuple(row.get("renames", {}).items()),
         "flavours": tuple(row.get("flavours", ())),
     }
-    return ExporterKind(**{**row, **times, **lists})
+    sees = "cluster" if row["stands"] == "address" else "host"
+    return ExporterKind(**{"sees": sees, **row, **times, **lists})
+
+
+@cache
+def entity_kinds() -> dict[str, EntityKind]:
+    """What series belong to, by name."""
+    rows = _read("entities.yaml")
+    return {row["name"]: EntityKind(row.pop("name"), **{**row, "labels": tuple(row.get("labels", ()))}) for row in rows}
 
 
 def metrics_of(exporter: str, flavour: str = "") -> tuple[Metric, ...]:
@@ -179,8 +210,10 @@ def metrics_of(exporter: str, flavour: str = "") -> tuple[Metric, ...]:
 
 @cache
 def _metrics_of(exporter: str, flavour: str) -> tuple[Metric, ...]:
-    kind = exporter_kinds()[exporter]
-    return () if kind.mapped else _metrics_in(f"{exporter}_{flavour}" if flavour else exporter, kind.job)
+    kind = exporter_kinds().get(exporter)  # none of the monitors', which no spec names
+    if kind is not None and kind.mapped:
+        return ()
+    return _metrics_in(f"{exporter}_{flavour}" if flavour else exporter, kind.job if kind else exporter)
 
 
 def _metrics_in(name: str, job: str) -> tuple[Metric, ...]:
@@ -243,6 +276,7 @@ def carriers() -> dict[str, tuple[str, ...]]:
         for flavour in kind.flavours or ("",):
             for signal in dict.fromkeys(metric.signal for metric in metrics_of(kind.id, flavour)):
                 found.setdefault(signal, []).append(f"{kind.id} {flavour}".strip())
+    found |= {metric.signal: [monitor] for monitor in MONITORS for metric in metrics_of(monitor)}
     return {signal: tuple(names) for signal, names in found.items()}
 
 

@@ -17,6 +17,7 @@ from tocsin.check.scheduler import check_scheduler
 from tocsin.check.servers import check_servers
 from tocsin.check.sharing import check_sharing
 from tocsin.check.tenants import check_tenants
+from tocsin.check.values import check_values
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -37,6 +38,7 @@ CHECKS = (
     check_capacity,
     check_retention,
     check_tenants,
+    check_values,
 )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.check.stores import check_stores
 from tocsin.diagnostics import Related
-from tocsin.factory import is_local
+from tocsin.factory import DASHBOARD_RANGE, is_local
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.stores import LOKI_LEAST
 
@@ -30,6 +30,7 @@ def check_retention(factory: Factory, document: Document, log: Log) -> None:
         _check_length(hot, tiers, document, log)
         check_stores(factory, document, log)
         _check_looks(factory, document, log)
+        _check_dashboards(factory, document, log)
     else:
         what = "no tier is what Prometheus itself keeps: full resolution, all series, no store of its own"
         hint = "add one such as `hot: {resolution: full, keep: 7d}`"
@@ -37,6 +38,18 @@ def check_retention(factory: Factory, document: Document, log: Log) -> None:
     for tier in factory.retention.tiers:
         _check_held(factory, tier, document, log)
     _check_logs(factory, document, log)
+
+
+def _check_dashboards(factory: Factory, document: Document, log: Log) -> None:
+    """Some tier with the series of the panels lasts as long as these look back."""
+    longest = max(
+        (tier for tier in (factory.retention.hot, *factory.retention.tiers) if tier.series == "all"),
+        key=lambda tier: tier.keep,
+    )
+    if longest.keep < DASHBOARD_RANGE:
+        what = f"the panels of the dashboard look back {DASHBOARD_RANGE}, and no tier keeps their series that long"
+        hint = f"write {DASHBOARD_RANGE} or longer, or add a tier of all series"
+        log.error("RET114", what, document.places.value("retention", longest.name, "keep"), hint)
 
 
 def _check_length(hot: Tier, tiers: Sequence[Tier], document: Document, log: Log) -> None:

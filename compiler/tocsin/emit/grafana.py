@@ -47,7 +47,7 @@ def _dashboard(dashboard: Dashboard) -> dict[str, Any]:
         "schemaVersion": SCHEMA,
         "editable": False,
         "graphTooltip": 1,
-        "time": {"from": "now-6h", "to": "now"},
+        "time": {"from": f"now-{dashboard.range}", "to": "now"},
         "refresh": str(dashboard.refresh),
         "templating": {"list": [_source_variable(), *(_variable(variable) for variable in dashboard.variables)]},
         "annotations": {"list": [_alert_annotation()]},

@@ -92,6 +92,7 @@ def _job(lines: Lines, job: ScrapeJob) -> None:
 
 def _limits(lines: Lines, limits: Limits) -> None:
     lines.add(f"  sample_limit: {limits.samples}")
+    lines.add(f"  body_size_limit: {limits.body}MB")  # which Prometheus reads as MiB
     lines.add(f"  target_limit: {limits.targets}")
     lines.add(f"  label_limit: {limits.labels}")
     lines.add(f"  label_name_length_limit: {limits.name_length}")

@@ -9,6 +9,7 @@ from tocsin.lower.collection import collection
 from tocsin.lower.dashboards import operations
 from tocsin.lower.deep import deep_counters, job_hooks
 from tocsin.lower.fabric import errors
+from tocsin.lower.itself import monitoring
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
 from tocsin.lower.nodedown import node_down
@@ -48,7 +49,7 @@ LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
 def lower(factory: Factory) -> Plan:
     """Everything that will be written for a factory."""
     shared = [_layer_file(factory, layer) for layer in LAYERS]
-    shared += [*own_rules(factory), watchdog(factory), *objectives(factory)]
+    shared += [*own_rules(factory), watchdog(factory), *monitoring(factory), *objectives(factory)]
     shared = [file for file in shared if file.groups]
     rules = list(shared)
     servers: list[Server] = []

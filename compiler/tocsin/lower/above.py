@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
+from tocsin.catalog import EXPORTERS
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.proofs import fires, series, shared, silent
 from tocsin.lower.silence import all_down, down, silence_test, watched
+from tocsin.lower.undiscovered import undiscovered_by_shards
+from tocsin.lower.values import values
 from tocsin.lower.violations import violating, violation_rules, violation_test
 from tocsin.plan import RuleFile, RuleGroup
 from tocsin.promql import quote
@@ -35,8 +38,11 @@ def above(factory: Factory, cluster: Cluster) -> tuple[RuleFile, ...]:
     missing, proofs = missing_signals(factory, cluster, jobs)
     broken = violating(factory, cluster, beside, applications=True)
     on_shards = {one.job: blind[one.job] for one in exporters if one.on_nodes}
-    rules: list[Record | Alert] = [*downs.values(), *blind.values(), *missing]
-    tests = [_test(name, cluster, on_shards), *proofs]
+    bounded, bounds = values(factory, cluster, jobs)
+    everywhere = {one.job: one.signal for one in exporters if one.job in EXPORTERS}
+    untold, stories = undiscovered_by_shards(factory, cluster, everywhere)
+    rules: list[Record | Alert] = [*downs.values(), *blind.values(), *untold, *missing, *bounded]
+    tests = [_test(name, cluster, on_shards), *stories, *proofs, *bounds]
     if beside:
         tests.append(silence_test(name, cluster, beside, downs, blind))
     if broken:

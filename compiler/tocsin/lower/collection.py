@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
-from tocsin.catalog import DEEP_JOB
+from tocsin.catalog import DEEP_JOB, EXPORTERS
 from tocsin.lower.missing import missing_signals
 from tocsin.lower.silence import all_down, deep_down, deep_signal, down, silence_test, watched
-from tocsin.lower.undiscovered import undiscovered
+from tocsin.lower.undiscovered import told_to_shard, undiscovered
+from tocsin.lower.values import values
 from tocsin.lower.violations import violating, violation_rules, violation_test
 from tocsin.plan import Record, RuleFile, RuleGroup
 from tocsin.promql import quote
@@ -28,17 +29,19 @@ def collection(factory: Factory, cluster: Cluster) -> RuleFile:
     deep, deep_proofs = deep_down(factory, cluster)
     missing, proofs = missing_signals(factory, cluster, jobs)
     broken = violating(factory, cluster, exporters, applications=not is_shard)
-    violations = violation_rules(factory, cluster, broken)
-    tests = (*deep_proofs, *proofs, violation_test(name, factory, cluster, broken))
+    bounded, bounds = values(factory, cluster, jobs)
+    violations = [*violation_rules(factory, cluster, broken), *bounded]
+    tests = (*deep_proofs, *proofs, violation_test(name, factory, cluster, broken), *bounds)
     if is_shard:
         # One node at a time; whether all are silent is seen by the server above, which reads how many answer.
-        answers = Record(naming.TARGETS_UP, "sum by (cluster, job) (up)", {}, cluster.origin)
+        answering = f"sum by (cluster, job) (up{{job!={quote(capacity.ITSELF)}}})"
+        counts = [Record(naming.TARGETS_UP, answering, {}, cluster.origin), *told_to_shard(cluster, EXPORTERS)]
         silence = silence_test(name, cluster, exporters, downs, {})
-        rules: tuple[Record | Alert, ...] = (answers, *downs.values(), *deep, *missing, *violations)
+        rules: tuple[Record | Alert, ...] = (*counts, *downs.values(), *deep, *missing, *violations)
         return RuleFile(name, (RuleGroup(name, rules, (silence, *tests)),), per_node=True)
     of_cluster = f"cluster={quote(cluster.name)}"
     blind = {one.job: all_down(factory, one, f'up{{{of_cluster}, job="{one.job}"}}') for one in exporters}
-    everywhere = {one.job: one.signal for one in exporters if one.job in ("dcgm", "node")}
+    everywhere = {one.job: one.signal for one in exporters if one.job in EXPORTERS}
     if factory.deep and cluster.on_pods:
         everywhere[DEEP_JOB] = deep_signal(factory)
     untold, stories = undiscovered(factory, cluster, everywhere)

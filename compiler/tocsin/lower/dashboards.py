@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.factory import DASHBOARD_RANGE
 from tocsin.lower.presence import TEMP
 from tocsin.plan import Dashboard, Panel, Query, Step, Variable
 from tocsin.units import Duration
@@ -37,6 +38,7 @@ def operations(factory: Factory) -> Dashboard:
         ),
         panels=panels,
         refresh=max(factory.interval, Duration.of(seconds=30)),
+        range=DASHBOARD_RANGE,
         origin=factory.origin,
     )
 

@@ -25,6 +25,9 @@ _PLACE = ("node", "gpu_uuid")  # what tells one piece of hardware from another
 HARDWARE = ("dcgm", DEEP_JOB, "node")  # the jobs whose series stay without a label that is wrong
 # Every one of these series is a board's: without its board it could be anybody's.
 _BOARDS = "DCGM_FI_.*"
+# But for those of a node's switches, CPUs and daemons, which have none.
+_NO_BOARDS = "DCGM_FI_(?:DEV_NVSWITCH|DEV_CPU|IMEX)_.*"
+_BOARDLESS = ("nvswitch", "nvswitch_link", "cpu", "host")
 _ANY, _SOME = "(?s:.*)", "(?s:.+)"  # line breaks too, which a dot matches by itself from Prometheus 3.0 on only
 
 
@@ -37,10 +40,11 @@ def enforced(factory: Factory, job: str) -> tuple[Relabel, ...]:
     place = [rule for name in _PLACE for rule in rules if rule.name == name]
     others = [rule for rule in rules if rule not in place and (rule.values is not None or rule.pattern)]
     apart, stripped = (place, others) if job in HARDWARE else ([*place, *others], [])
-    steps = [step for rule in apart for step in _marked(rule, needed="node" in own)]
+    boardless = any(metric.entity in _BOARDLESS for metric in factory.metrics.values() if metric.exporter == job)
+    steps = [step for rule in apart for step in _marked(rule, needed="node" in own, boardless=boardless)]
     for rule in stripped:
         steps += [
-            *_marked(rule, needed=False),
+            *_marked(rule, needed=False, boardless=False),
             Relabel(source=(_BAD,), regex=rule.name, target=rule.name, replacement=""),
         ]
     if not apart:
@@ -54,16 +58,19 @@ def enforced(factory: Factory, job: str) -> tuple[Relabel, ...]:
     )
 
 
-def _marked(rule: Label, *, needed: bool) -> Iterator[Relabel]:
+def _marked(rule: Label, *, needed: bool, boardless: bool) -> Iterator[Relabel]:
     """Suspect every value, absolve the good ones, and mark what is left. RE2 cannot say "all but these".
 
-    Where the node is `needed`, a series without it is suspected as well.
+    Where the node is `needed`, a series without it is suspected as well. `boardless` is whether some series of
+    dcgm-exporter are no board's.
     """
     if rule.name == "node" and needed:
         yield Relabel(source=(rule.name,), regex=_ANY, target=_BAD, replacement=rule.name)
     elif rule.name == "gpu_uuid":
         suspects = f"{_BOARDS};{_ANY}|.*;{_SOME}"
         yield Relabel(source=("__name__", rule.name), regex=suspects, target=_BAD, replacement=rule.name)
+        if boardless:
+            yield Relabel(source=("__name__", rule.name), regex=f"{_NO_BOARDS};", target=_BAD, replacement="")
     else:
         yield Relabel(source=(rule.name,), regex=_SOME, target=_BAD, replacement=rule.name)
     yield Relabel(source=(_BAD, rule.name), regex=f"{rule.name};(?:{_domain(rule)})", target=_BAD, replacement="")

@@ -22,6 +22,11 @@ USUAL_SAMPLES = 10_000
 WHOLE_CLUSTER = 200_000
 # A board's series come once for each job that is mapped to it: for a moment to one that ends and one that begins.
 JOBS_AT_ONCE = 2
+# Of a page: a line of dcgm-exporter's has 350, and a page also shows what is not kept.
+SAMPLE_BYTES = 1024
+# MiB. A page of half a million samples is still read, so that the limit of samples refuses it: that one tells which
+# target it is and how many they are, the page's limit nothing.
+LEAST_BODY = 64
 # Grafana Mimir's defaults (`max_label_names_per_series`, `max_length_label_name`, `max_length_label_value`): what is
 # stored here can also be stored there.
 MAX_LABELS, MAX_NAME, MAX_VALUE = 30, 1024, 2048
@@ -48,7 +53,9 @@ def _limits(factory: Factory, job: str, samples: int, targets: int) -> Limits:
     """The limits of a job with so many targets, the largest of which shows so many samples."""
     if job not in factory.other_series:
         samples = max(samples, WHOLE_CLUSTER if job in beside_nodes() else USUAL_SAMPLES)
-    return Limits(_rounded(samples), _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)
+    most = _rounded(samples)
+    body = max(LEAST_BODY, -(-most * SAMPLE_BYTES // 2**20))
+    return Limits(most, body, _rounded(targets), MAX_LABELS, MAX_NAME, MAX_VALUE)
 
 
 def _rounded(expected: int) -> int:

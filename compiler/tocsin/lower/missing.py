@@ -37,7 +37,7 @@ def _mandatory(factory: Factory, job: str, place: str) -> dict[str, list[str]]:
     """The series of a job by which each mandatory signal shows at a kind of place."""
     found = {
         signal.id: [
-            _shown(metric)
+            naming.series(metric)
             for metric in signal.metrics
             if metric.exporter == job and not metric.sparse and _place(metric) == place
         ]
@@ -52,10 +52,6 @@ def _place(metric: Metric) -> str:
     if metric.exporter == "dcgm" and metric.entity in ("gpu", "gpu_instance", "link"):
         return "board"
     return "port" if metric.exporter == "node" and metric.entity == "port" else "target"
-
-
-def _shown(metric: Metric) -> str:
-    return f"{metric.name}_count" if metric.type == "histogram" else metric.name
 
 
 def _on_boards(factory: Factory, signal: Signal, metrics: list[str]) -> Alert:

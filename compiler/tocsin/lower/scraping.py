@@ -12,6 +12,7 @@ from tocsin.lower.deep import deep_jobs, shared_flags
 from tocsin.lower.discovery import discovered
 from tocsin.lower.enforcement import enforced
 from tocsin.lower.exporters import exporter_jobs
+from tocsin.lower.itself import alertmanagers
 from tocsin.plan import CounterFile, Relabel, ScrapeJob, Target
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def other_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
     jobs = (_application_job(factory, cluster, index) for index in range(len(cluster.jobs)))
     return [
         *exporter_jobs(factory, cluster, on_nodes=False),
+        alertmanagers(factory, cluster),
         *(discovered(factory, cluster, job) for job in jobs),
     ]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin import capacity
+from tocsin import capacity, naming
+from tocsin.lower.itself import itself
 from tocsin.lower.limits import limited
 from tocsin.lower.scraping import node_jobs, other_jobs
 from tocsin.plan import Record, Relabel, ScrapeJob, Server, Target
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tocsin.source import Span
 
 # The jobs of servers that read others; `_` keeps them apart from jobs of the spec.
-_SHARD_JOB, _EDGE_JOB, _REGION_JOB = "federate_shards", "federate_clusters", "federate_regions"
+_EDGE_JOB, _REGION_JOB = "federate_clusters", "federate_regions"
 _HASH = "__tmp_hash"
 # What is worth reading from afar: a few series a node, an SLO and a job, not one of each board and port.
 _LEVELS = ("job:", "node:", "slo:")
@@ -43,7 +44,9 @@ def cluster_servers(factory: Factory, cluster: Cluster, rules: Sequence[RuleFile
         if not shards:
             yield one(capacity.SINGLE, [*nodes, *others, *watching], rules, last)
             continue
-        on_shards, above = ([file for file in rules if file.per_node is per_node] for per_node in (True, False))
+        on_shards, above = (
+            [file for file in rules if file.per_node is per_node or file.everywhere] for per_node in (True, False)
+        )
         for index, size in enumerate(shards):
             jobs = [job._replace(select=_of_shard(index, len(shards))) for job in nodes]
             yield one(f"shard-{index}", jobs, on_shards, size, shard=str(index))
@@ -100,13 +103,14 @@ def _server(factory: Factory, cluster: Cluster, replica: str) -> Callable[..., S
 
     def one(name: str, jobs: list[ScrapeJob], rules: Sequence[RuleFile], size: Size, **own: str) -> Server:
         labels = {"cluster": cluster.name, "region": cluster.region, **own, **_replica_label(replica)}
+        address = _address(factory, cluster.name, capacity.named(name, replica))
         return Server(
             path=f"prometheus/{cluster.name}/{capacity.named(name, replica)}.yml",
             interval=factory.interval,
             external_labels=tuple(labels.items()),
             rule_files=tuple(sorted(file.path for file in rules)),
             alertmanagers=factory.alerting.alertmanagers,
-            jobs=tuple(jobs),
+            jobs=(*jobs, itself(factory, address, {"cluster": cluster.name}, factory.interval)),
             origin=cluster.origin,
             silent_labels=tuple(label for label in ("replica", "shard") if label in labels),
             size=size,
@@ -127,7 +131,7 @@ def _reads_shards(factory: Factory, cluster: Cluster, count: int, replica: str, 
         )
         for index in range(count)
     )
-    return _reads(_SHARD_JOB, factory.interval, targets, factory.servers.origin, names)
+    return _reads(naming.SHARD_JOB, factory.interval, targets, factory.servers.origin, names)
 
 
 def _watches_peers(factory: Factory, cluster: Cluster) -> Iterator[ScrapeJob]:
@@ -176,13 +180,15 @@ def _upper(
 ) -> Server:
     interval, origin = max(factory.interval, _AFAR), factory.servers.origin
     clusters = [cluster for cluster in factory.clusters.values() if labels.get("region") in (None, cluster.region)]
+    place, server = next(iter(labels.values())), name.partition("-")[0]
+    address = _address(factory, place, capacity.named(server, replica))
     return Server(
         path=f"prometheus/_federation/{capacity.named(name, replica)}.yml",
         interval=interval,
         external_labels=tuple({**labels, **_replica_label(replica)}.items()),
         rule_files=(),
         alertmanagers=(),
-        jobs=(_reads(job, interval, tuple(below), origin, names),),
+        jobs=(_reads(job, interval, tuple(below), origin, names), itself(factory, address, labels, interval)),
         origin=origin,
         silent_labels=(),
         size=capacity.federated(factory, clusters, len(below), interval),

@@ -1,4 +1,4 @@
-"""Sizes: what the factory's servers will hold and take in, by job, by owner and by server."""
+"""Sizes: what the factory's servers will hold and take in, by job, owner, server and retention tier."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from tocsin import capacity
-from tocsin.plan import Row, Sizes
+from tocsin.plan import Row, Sizes, TierRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tocsin.capacity import Size
-    from tocsin.factory import Factory
+    from tocsin.factory import Factory, Tier
     from tocsin.plan import Server
     from tocsin.units import Duration
 
@@ -31,10 +31,15 @@ def sizes(factory: Factory, servers: Sequence[Server], retention: Duration) -> S
         jobs=_rows(jobs, retention),
         owners=_rows(owners, retention),
         servers=tuple(_server(server, retention) for server in servers),
+        tiers=tuple(_tier(factory, tier) for tier in (factory.retention.hot, *factory.retention.tiers)),
         total=_row(("all",), total, retention),
         retention=retention,
         origin=factory.servers.origin,
     )
+
+
+def _tier(factory: Factory, tier: Tier) -> TierRow:
+    return TierRow(tier.name, tier.keep, tier.resolution, capacity.tier_load(factory, tier))
 
 
 def _server(server: Server, retention: Duration) -> Row:

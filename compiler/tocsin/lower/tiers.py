@@ -25,7 +25,10 @@ def with_tiers(factory: Factory, servers: Iterable[Server], rules: Iterable[Rule
     hot = factory.retention.hot
     recorded = recorded_names(rules)
     tiers = factory.retention.tiers
-    writes = tuple(_remote_write(tier, tier.store, selection(factory, tier, recorded)) for tier in tiers if tier.store)
+    as_one = _as_one(factory)
+    writes = tuple(
+        _remote_write(tier, tier.store, (*selection(factory, tier, recorded), *as_one)) for tier in tiers if tier.store
+    )
     kept = _in_file(factory, hot)
     # What a server without rules has, it has from others, which write it themselves.
     return tuple(
@@ -41,6 +44,13 @@ def _of_its_own(server: Server, writes: tuple[RemoteWrite, ...]) -> tuple[Remote
         return writes
     leave_out = Relabel("drop", source=("job",), regex=others)
     return tuple(write._replace(relabel=(leave_out, *write.relabel)) for write in writes)
+
+
+def _as_one(factory: Factory) -> tuple[Relabel, ...]:
+    """VictoriaMetrics takes for duplicates only what has the same labels (docs.victoriametrics.com, #deduplication)."""
+    if factory.targets.long_term != "victoriametrics" or factory.servers.replicas == 1:
+        return ()
+    return (Relabel("labeldrop", regex="replica"),)
 
 
 def long_term_servers(factory: Factory, periods: Mapping[str, RuleFile]) -> tuple[Server, ...]:

@@ -8,11 +8,12 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.nodes import one_of
 from tocsin.lower.proofs import fires, proof, series, silent
+from tocsin.plan import Record
 from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tocsin.factory import Cluster, Factory, Signal
     from tocsin.plan import Alert, RuleTest
@@ -30,20 +31,62 @@ def undiscovered(
     """
     if cluster.source is None:
         return [], []
-    hosts = tuple(host for group in cluster.groups for host in group.hosts)
-    alerts = {job: _alert(factory, cluster, job, hosts, signal) for job, signal in signals.items()}
+    hosts = _hosts(cluster)
+    alerts = {}
+    for job, signal in signals.items():
+        up = _up(cluster, job)
+        # Counting nothing yields nothing, which is less than any number: that is what `absent` is for.
+        expr = f"{_told(up)} < {len(hosts)}\nor absent({up})"
+        alerts[job] = _alert(factory, job, hosts, signal, expr)
     return list(alerts.values()), [_test(cluster, job, hosts, alert) for job, alert in alerts.items()]
 
 
-def _alert(factory: Factory, cluster: Cluster, job: str, hosts: tuple[str, ...], signal: Signal) -> Alert:
-    up = f'up{{cluster={quote(cluster.name)}, job="{job}", node=~{quote(one_of(hosts))}}}'
+def told_to_shard(cluster: Cluster, jobs: Iterable[str]) -> list[Record]:
+    """What a shard records of its own share: of how many nodes that the spec lists its source has told it."""
+    if cluster.source is None:
+        return []
+    counts = "\nor ".join(_told(_up(cluster, job)) for job in jobs)
+    return [Record(naming.NODES_TOLD, counts, {}, cluster.origin)]
+
+
+def undiscovered_by_shards(
+    factory: Factory, cluster: Cluster, signals: Mapping[str, Signal]
+) -> tuple[list[Alert], list[RuleTest]]:
+    """The same for the server above shards, where each node is one shard's: their counts are summed up."""
+    if cluster.source is None:
+        return [], []
+    hosts, alerts, tests = _hosts(cluster), [], []
+    for job, signal in signals.items():
+        told = f"{naming.NODES_TOLD}{{cluster={quote(cluster.name)}, job={quote(job)}}}"
+        shards = f"up{{cluster={quote(cluster.name)}, job={quote(naming.SHARD_JOB)}}}"
+        # A shard that does not answer has alerts of its own, and says nothing of its source.
+        expr = f"(sum by (cluster, job) ({told}) < {len(hosts)}\nor absent({told}))\nunless on (cluster) {shards} == 0"
+        alert = _alert(factory, job, hosts, signal, expr)
+        alerts.append(alert)
+        tests.append(_shard_test(cluster, job, len(hosts), alert))
+    return alerts, tests
+
+
+def _hosts(cluster: Cluster) -> tuple[str, ...]:
+    return tuple(host for group in cluster.groups for host in group.hosts)
+
+
+def _up(cluster: Cluster, job: str) -> str:
+    return f'up{{cluster={quote(cluster.name)}, job="{job}", node=~{quote(one_of(_hosts(cluster)))}}}'
+
+
+def _told(up: str) -> str:
+    """How many nodes are targets, whether they answer or not; one that is told twice is one."""
+    return f"count by (cluster, job) (group by (cluster, node, job) ({up}))"
+
+
+def _alert(factory: Factory, job: str, hosts: tuple[str, ...], signal: Signal, expr: str) -> Alert:
     return signal_alert(
         factory,
         f"{naming.titled(job)}TargetsMissing",
         signal,
         "ticket",
-        # Counting nothing yields nothing, which is less than any number: that is what `absent` is for.
-        expr=f"count by (cluster, job) (group by (cluster, node, job) ({up})) < {len(hosts)}\nor absent({up})",
+        expr=expr,
         hold=Duration.of(minutes=_HOLD),
         summary=f"Nodes of {{{{ $labels.cluster }}}} are no targets of the job {job}",
         description=f"The discovery of {{{{ $labels.cluster }}}} tells fewer than the {len(hosts)} nodes that the spec "
@@ -67,3 +110,20 @@ def _test(cluster: Cluster, job: str, hosts: tuple[str, ...], alert: Alert) -> R
     return proof(
         alert, "one node is no target any more, then none is", inputs, *checks, fires(alert, 50, place, value=1)
     )
+
+
+def _shard_test(cluster: Cluster, job: str, nodes: int, alert: Alert) -> RuleTest:
+    """One shard is told a node less; then that one is silent, and comes back; then no shard is told any."""
+    place = {"cluster": cluster.name, "job": job}
+    one = {**place, "shard": "0"}
+    other = {**place, "shard": "1"}
+    inputs = [
+        series(naming.NODES_TOLD, one, "1x99 stale"),
+        series(naming.NODES_TOLD, other, f"{nodes - 1}x9 {nodes - 2}x29 stale _x19 {nodes - 1}x38 stale"),
+        series("up", {"cluster": cluster.name, "job": naming.SHARD_JOB, "instance": "shard-0:9090"}, "1x140"),
+        series("up", {"cluster": cluster.name, "job": naming.SHARD_JOB, "instance": "shard-1:9090"}, "1x39 0x19 1x80"),
+    ]
+    checks = [silent(alert, 24), silent(alert, 41), silent(alert, 58), silent(alert, 99)]
+    checks += [fires(alert, minute, place, value=nodes - 1) for minute in (25, 39)]
+    checks.append(fires(alert, 117, place, value=1))
+    return proof(alert, "a shard is told less, and is silent; then no shard is told any", inputs, *checks)

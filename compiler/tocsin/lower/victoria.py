@@ -1,6 +1,7 @@
 """VictoriaMetrics: an instance a store, with filters where the Enterprise edition has them, and vmagent's writes.
 
-Sources of the arguments: docs.victoriametrics.com, #retention, #retention-filters, #downsampling, vmagent, vmalert.
+Sources of the arguments: docs.victoriametrics.com, #retention, #retention-filters, #downsampling, #deduplication,
+vmagent, vmalert.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from tocsin.factory import Factory, Store, Tier
     from tocsin.plan import RuleFile
+    from tocsin.units import Duration
 
 _FOLDER = "long_term/victoriametrics/"
 _NOTE = "How {} is started, beside the arguments of its place (paths, addresses)."
@@ -60,6 +62,10 @@ def _relabel_path(tier: Tier) -> str:
 def _instance(factory: Factory, tiers: Sequence[Tier]) -> Iterator[str]:
     """A tier of all series may share its instance with tiers of some: of the filters that match, the smallest holds."""
     longest = max(tier.keep for tier in tiers)
+    if factory.servers.replicas > 1:
+        # Of what two replicas write, one sample an interval stays; with a longer one, jobs that are scraped more often
+        # would lose some.
+        yield f"-dedup.minScrapeInterval={_shortest(factory)}"
     yield f"-retentionPeriod={in_one_unit(longest)}"
     for tier in tiers:
         longer = {name for other in tiers if other.keep > tier.keep for name in other.metrics}
@@ -69,6 +75,15 @@ def _instance(factory: Factory, tiers: Sequence[Tier]) -> Iterator[str]:
             others = {name for other in tiers if other is not tier for name in other.metrics}
             where = f"{_matcher(tier, others)}:" if len(tiers) > 1 else ""
             yield f"-downsampling.period={where}{in_one_unit(factory.retention.hot.keep)}:{tier.resolution}"
+
+
+def _shortest(factory: Factory) -> Duration:
+    """The shortest interval that anything is scraped or recorded at."""
+    found = [factory.interval, *([factory.deep.interval] if factory.deep else [])]
+    for cluster in factory.clusters.values():
+        found += [job.interval for job in cluster.jobs]
+        found += [exporter.interval for exporter in cluster.exporters]
+    return min(found)
 
 
 def _matcher(tier: Tier, but: set[str]) -> str:

@@ -13,7 +13,7 @@ from tocsin.resolve.owners import known_owner, resolve_layers, resolve_maintenan
 from tocsin.resolve.retention import resolve_retention
 from tocsin.resolve.rules import resolve_alerts, resolve_records
 from tocsin.resolve.scheduler import require_jobs
-from tocsin.resolve.servers import resolve_other_series, resolve_servers
+from tocsin.resolve.servers import resolve_entities, resolve_other_series, resolve_servers
 from tocsin.resolve.signals import Known, resolve_signals
 from tocsin.resolve.slos import resolve_slos
 from tocsin.resolve.targets import resolve_targets
@@ -50,6 +50,7 @@ def resolve(document: Document, log: Log) -> Factory:
         on_violation=spec.collection.on_violation,
         servers=resolve_servers(document, log),
         other_series=resolve_other_series(document, log),
+        entities=resolve_entities(document, log),
         signals=signals,
         slos=slos,
         tenants=tenants,

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tocsin import hostlist
-from tocsin.catalog import DEEP_JOB, gpu_models
+from tocsin.catalog import DEEP_JOB, MONITORS, gpu_models
 from tocsin.diagnostics import near
 from tocsin.factory import Cluster, Job, NodeGroup
 from tocsin.resolve.discovery import WAYS, source
@@ -24,7 +24,7 @@ def resolve_clusters(document: Document, tenants: dict[str, Tenant], deep: Deep 
     """The clusters by name."""
     places = document.places
     ranges = _Ranges(document)
-    taken = scraped_jobs(document)
+    taken = (*scraped_jobs(document), *MONITORS)
     clusters = {}
     for name, cluster in sorted(document.spec.clusters.items()):
         path = ("clusters", name)
@@ -98,7 +98,7 @@ def _job(
 ) -> Job:
     document, name = ranges.document, str(path[-1])
     if name in taken:
-        hint = f"choose another name: {', '.join(taken[:-1])} and {taken[-1]} are the exporters' own jobs"
+        hint = f"choose another name: {', '.join(taken[:-1])} and {taken[-1]} are jobs that are there already"
         log.error("CLU105", f"a job cannot be called '{name}'", document.places.key(*path), hint)
     if job.tenant and job.tenant not in tenants and not document.is_broken("tenants", job.tenant):
         known = document.places.names("tenants")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tocsin.catalog import EXPORTERS, exporter_kinds, metrics_of
+from tocsin.catalog import EXPORTERS, MONITORS, exporter_kinds, metrics_of
 from tocsin.diagnostics import Related
 from tocsin.factory import Exporter
 
@@ -81,6 +81,7 @@ def shown(clusters: Mapping[str, Cluster], *, everything: bool) -> dict[str, Met
     scraped = {(e.kind.id, e.flavour) for cluster in clusters.values() for e in cluster.exporters}
     scraped |= {one for one in usual if everything or one[0] in EXPORTERS}
     ordered = sorted(scraped, key=lambda one: list(kinds).index(one[0]))
+    ordered += [(monitor, "") for monitor in MONITORS]
     return {metric.name: metric for kind, flavour in ordered for metric in metrics_of(kind, flavour)}
 
 

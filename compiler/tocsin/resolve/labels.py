@@ -80,12 +80,16 @@ def resolve_labels(document: Document, tenants: dict[str, Tenant], log: Log) -> 
         if len(said) > 1:
             what = f"the label `{name}` says more than once what its values are"
             log.error("LBL104", what, places.key("labels", name), "keep one of `values`, `pattern` and `from`")
+        if rule.max_values is not None and (rule.values is not None or rule.source):
+            what = f"the label `{name}` has a list of its values: that says how many there are"
+            log.error("LBL110", what, places.key("labels", name, "max_values"), "remove `max_values`")
         if rule.source and not tenants and not document.is_broken("tenants"):
             what = f"the label `{name}` comes from the tenants, but there are none"
             log.error("TEN103", what, places.key("labels", name), "add `tenants:`, or remove `from: tenants` here")
         # As a dict, in which a value is found at once: a label may list every host of a fleet.
         values = dict.fromkeys(tenants) if rule.source else None if rule.values is None else dict.fromkeys(rule.values)
-        labels[name] = Label(name, values, _pattern(rule.pattern, document, name, log), places.key("labels", name))
+        said_pattern = _pattern(rule.pattern, document, name, log)
+        labels[name] = Label(name, values, said_pattern, places.key("labels", name), rule.max_values)
     for name in CANONICAL:
         if name not in labels and not document.is_broken("labels", name):
             hint = f"add `{name}: {{}}`, or say which values it may have"

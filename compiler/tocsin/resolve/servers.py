@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from tocsin import capacity
-from tocsin.catalog import EXPORTERS
+from tocsin.catalog import entity_kinds
 from tocsin.diagnostics import near
 from tocsin.factory import Servers
+from tocsin.resolve.exporters import scraped_jobs
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -48,7 +49,7 @@ def resolve_servers(document: Document, log: Log) -> Servers:
 
 def resolve_other_series(document: Document, log: Log) -> dict[str, int]:
     """The series of a target of each job beside the known ones; a job that is nowhere is told."""
-    jobs = {*EXPORTERS, *(job for cluster in document.spec.clusters.values() for job in cluster.jobs)}
+    jobs = {*scraped_jobs(document), *(job for cluster in document.spec.clusters.values() for job in cluster.jobs)}
     for name in document.spec.collection.other_series:
         if name not in jobs and not document.is_broken("clusters"):
             close = near(name, jobs)
@@ -57,3 +58,19 @@ def resolve_other_series(document: Document, log: Log) -> dict[str, int]:
             log.error("CAP103", f"no job is called '{name}'", place, hint)
     written = {name: int(count) for name, count in document.spec.collection.other_series.items()}
     return {**capacity.OTHER_SERIES, **written}
+
+
+def resolve_entities(document: Document, log: Log) -> dict[str, int]:
+    """How many of each kind one target shows; a kind that nothing is counted by is told, and one that is listed."""
+    kinds = entity_kinds()
+    for name in document.spec.collection.entities:
+        if name in kinds and not kinds[name].fixed:
+            continue
+        known = sorted(id_ for id_, kind in kinds.items() if not kind.fixed)
+        what, hint = f"no series are counted by '{name}'", f"choose from {', '.join(known)}"
+        if name in kinds:
+            what, hint = f"how many `{name}` there are is said by the node groups", "remove it here"
+        elif close := near(name, known):
+            hint = f"did you mean '{close}'?"
+        log.error("CAP104", what, document.places.key("collection", "entities", name), hint)
+    return {name: int(count) for name, count in document.spec.collection.entities.items()}

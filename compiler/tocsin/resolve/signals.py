@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)")
 _WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+_RECORDED = ("slo:", "gpu:", "job:", "node:", "port:", "cluster:", "tocsin:")
 _PART = re.compile(r"_(?:bucket|count|sum)$")
 
 
@@ -75,7 +76,8 @@ def _of_catalogue(
         if id_ in known.deep:
             metrics = [metric._replace(exporter=DEEP_JOB) for metric in metrics]
         if (kind.base and metrics) or (id_ in named and not is_own):
-            owner, origin = known.layers.get(kind.layer, ""), named.get(id_) or document.places.key("signals")
+            owner = document.spec.alerting.fallback if kind.monitoring else known.layers.get(kind.layer, "")
+            origin = named.get(id_) or document.places.key("signals")
             signal = Signal(id_, kind.layer, owner, kind.meaning, tuple(metrics), id_ in mandatory, kind.label, origin)
             found[id_] = signal
             if id_ in named:
@@ -190,7 +192,7 @@ def _claim(document: Document, id_: str, metric: str, taken: dict[str, str], log
     if metric in taken:
         what = f"the metric {metric} belongs to {taken[metric]} already"
         log.error("SIG103", what, place, "a series name means one signal: use that one")
-    reserved = next((p for p in ("slo:", "gpu:", "job:", "node:", "port:", "tocsin:") if metric.startswith(p)), "")
+    reserved = next((prefix for prefix in _RECORDED if metric.startswith(prefix)), "")
     if reserved:
         what = f"metrics that begin with {reserved} are recorded by tocsin itself"
         log.error("SIG104", what, place, "choose another name at the exporter")

@@ -63,7 +63,6 @@ SHARED = (
 
 PLANNED = frozenset(
     """
-    labels.*.max_values
     slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite
     dashboards mixins
     """.split()

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from tocsin.spec.deep import Deep
-from tocsin.spec.scalars import Amount, Interval, Name, Section
+from tocsin.spec.scalars import Amount, Interval, Name, Section, Text
 from tocsin.spec.servers import Budget, Servers
 from tocsin.units import Duration as Length
 
@@ -22,7 +22,8 @@ class Collection(Section):
     """How the signals are collected.
 
     `refresh` is how often dcgm-exporter reads its boards; as often as it is scraped, unless the spec says so.
-    `other_series` says of a job how many series each of its targets has beside those that tocsin knows.
+    `other_series` says of a job how many series each of its targets has beside those that tocsin knows, `entities` how
+    many one target shows of what the spec does not list: pods, switch ports, queues.
     """
 
     intervals: Intervals = Intervals.model_construct()
@@ -32,3 +33,4 @@ class Collection(Section):
     servers: Servers = Servers.model_construct()
     budget: Budget = Budget.model_construct()
     other_series: dict[Name, Amount] = Field(default={})
+    entities: dict[Text, Amount] = Field(default={})
