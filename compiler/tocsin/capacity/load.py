@@ -135,9 +135,11 @@ def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
     for group in cluster.groups:
         for owner, count in sorted(_recorded(factory, shown, group).items()):
             yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
+    promised = Counter[str]()
     for slo in factory.slos.values():
-        series = of_objective(factory, cluster, slo)
-        yield Part(cluster.name, RULES, slo.owner, factory.interval, ("",), series, counted=False, spread=False)
+        promised[slo.owner] += of_objective(factory, cluster, slo)
+    for owner, series in sorted(promised.items()):
+        yield Part(cluster.name, RULES, owner, factory.interval, ("",), series, counted=False, spread=False)
     yield from _of_own_records(factory, cluster)
     counts = sum(
         label.max_values is not None and bool(carriers(factory, label.name)) for label in factory.labels.values()

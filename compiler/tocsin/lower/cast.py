@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+BLANK = "?slo?"  # the id of nobody
+
 
 class Cast(NamedTuple):
     """An SLO's id, and what its indicator reads, in PromQL: which texts these are is a matter of its kind."""
@@ -18,7 +20,7 @@ class Cast(NamedTuple):
 
     def blank(self) -> Cast:
         """A cast in its place that is nobody. Its texts have double quotes in them and are themselves PromQL."""
-        return Cast("?slo?", tuple(f'blank{{at="?{number}?"}}' for number in range(len(self.texts))))
+        return Cast(BLANK, tuple(f'blank{{at="?{number}?"}}' for number in range(len(self.texts))))
 
     def names(self) -> tuple[tuple[str, str], ...]:
         """What stands for each text of the blank cast."""

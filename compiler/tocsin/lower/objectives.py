@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower import budget
 from tocsin.lower.burns import burn_alerts
+from tocsin.lower.cast import BLANK
 from tocsin.lower.kinds import KINDS
 from tocsin.lower.objective_proof import alert_proof
 from tocsin.lower.vanishing import vanishing
@@ -74,9 +75,15 @@ def _records(slo: Slo, texts: Iterable[tuple[str, str]]) -> Iterator[Record]:
 def periods(factory: Factory) -> dict[str, RuleFile]:
     """By tier, the rules that look back further than the servers keep: they are evaluated where that tier is read."""
     groups: dict[str, list[RuleGroup]] = {}
+    forms: dict[object, budget.Texts] = {}
+    blank = f"{{slo={quote(BLANK)}}}"
     for slo in factory.slos.values():
         tier = factory.retention.of_recorded(slo.period)
         if tier is not None and tier is not factory.retention.hot:
-            records = _records(slo, budget.period(slo, f"{{slo={quote(slo.id)}}}"))
+            shape = (slo.period, slo.objective, slo.idle, slo.windows.unit)
+            if shape not in forms:
+                forms[shape] = budget.period(slo, blank)
+            me = f"{{slo={quote(slo.id)}}}"
+            records = _records(slo, ((name, expr.replace(blank, me)) for name, expr in forms[shape]))
             groups.setdefault(tier.name, []).append(RuleGroup(f"slo-{slo.id}-period", tuple(records), ()))
     return {tier: RuleFile(f"slo_periods-{tier}", tuple(found)) for tier, found in groups.items()}

@@ -20,7 +20,11 @@ def samples(rules: Sequence[RuleFile], servers: Sequence[Server]) -> tuple[Sampl
     ones. Where servers differ in the names of those, only what all of them add is there for certain.
     """
     found: dict[tuple[object, ...], Sample] = {}
+    seen: set[int] = set()
     for file in rules:
+        if id(file.groups) in seen:
+            continue  # files of the same groups have alerts of the same kinds
+        seen.add(id(file.groups))
         added = _added(file, servers)
         for name, fired, origin in _fired(file):
             labels = {"alertname": name, **added, **fired}
