@@ -58,6 +58,11 @@ APPLICATION: dict[str, list[tuple[dict[str, str], str]]] = {
         ({"service": "chat", "tenant": "assist", "code": "200"}, "0 +20/s"),
         ({"service": "chat", "tenant": "assist", "code": "500"}, "0"),
     ],
+    "inference_request_duration_seconds_count": [({"service": "chat", "tenant": "assist"}, "0 +20/s")],
+    "inference_request_duration_seconds_bucket": [
+        ({"service": "chat", "tenant": "assist", "le": le}, f"0 +{rate}/s")
+        for le, rate in (("0.1", "12"), ("0.25", "18"), ("0.5", "19.96"), ("1.0", "20"), ("+Inf", "20"))
+    ],
 }
 
 
@@ -78,8 +83,9 @@ def healthy(factory: Factory, samples: int, spoken_of: str) -> World:
             target = {"cluster": cluster.name, "job": job.name, "instance": f"{job.hosts[0]}:{job.port}"}
             for metric in factory.metrics.values():
                 told = metric.exporter == job.name and metric.name.partition("_")[0] in spoken_of
-                for labels, values in APPLICATION.get(metric.name, []) if told else []:
-                    world[key(metric.name, {**target, **labels})] = timeline(values, samples)
+                for name in metric.series if told else ():
+                    for labels, values in APPLICATION.get(name, []):
+                        world[key(name, {**target, **labels})] = timeline(values, samples)
     return world
 
 

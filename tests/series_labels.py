@@ -49,6 +49,7 @@ def of_metrics(metrics: Mapping[str, Metric]) -> dict[str, Labels]:
     for metric in metrics.values():
         labels = ENTITY.get(metric.entity, TARGET) | set(metric.labels)
         parts = ("_bucket", "_sum", "_count") if metric.type == "histogram" else ("",)
+        found |= {metric.name: labels} if metric.native else {}
         found |= {metric.name + part: labels | ({"le"} if part == "_bucket" else set()) for part in parts}
     return found
 

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -118,6 +119,18 @@ def test_what_is_said_of_the_values_of_a_metric_fits_its_reading(metric: Metric)
     assert not metric.share or (metric.reading == "total" and metric.unit in ("seconds", "nanoseconds"))
     assert not metric.stock or metric.reading == "total"
     assert not metric.copies or metric.exporter in ("dcgm", "kueue")
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=label)
+def test_bounds_rise_and_belong_to_a_histogram(metric: Metric) -> None:
+    assert not metric.buckets or metric.type == "histogram"
+    assert all(0 < before < bound for before, bound in pairwise(metric.buckets))
+
+
+def test_every_histogram_of_times_has_its_bounds_but_those_that_nobody_has_seen() -> None:
+    """An SLO for a latency needs them."""
+    unseen = {metric.name for metric in METRICS if metric.type == "histogram" and not metric.buckets}
+    assert unseen == {"vllm:iteration_tokens_total", "kueue_execution_time_seconds"}
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=label)
@@ -245,8 +258,9 @@ def test_every_file_is_read_as_a_usual_yaml_reader_reads_it(root: Path) -> None:
         for row, ours in zip(series, metrics_of(exporter, flavour), strict=True):
             copies = tuple(head.get("copies", {}).get(row["entity"], ()))
             own = {"labels": ours.labels, "copies": copies if exporter == "dcgm" or row["type"] == "gauge" else ()}
-            assert ours == Metric(**{"exporter": job, "source": head["source"], **row, **own})
+            assert ours == Metric(**{"exporter": job, "source": head["source"], **row, **own, "buckets": ours.buckets})
             assert list(ours.labels) == row.get("labels", [])
+            assert [*map(float, ours.buckets)] == head.get("buckets", {}).get(row.get("buckets"), [])
     assert [SignalKind(**row) for row in listed(root, "signals")] == SIGNALS
     assert list(exporter_kinds()) == [row["id"] for row in listed(root, "exporters")]
     assert list(gpu_models().values()) == [GpuModel(**row) for row in listed(root, "gpus")]

@@ -163,6 +163,16 @@ class Cluster(NamedTuple):
         return self.scheduler == "kubernetes"
 
 
+def paces(clusters: Collection[Cluster], exporter: str, default: Duration) -> list[Duration]:
+    """How often each cluster scrapes what an exporter or a job shows; `default` is that of the nodes' exporters."""
+    found = []
+    for cluster in clusters:
+        found += [job.interval for job in cluster.jobs if job.name == exporter]
+        found += [one.interval for one in cluster.exporters if one.kind.job == exporter]
+        found += [default] if exporter in cluster.ports else []
+    return found
+
+
 class Deep(NamedTuple):
     """Signals that are scraped only where a job is active, every `interval`, from an exporter of their own.
 

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from tocsin.promql import Matcher, Selector
+from tocsin.units import number
 
 if TYPE_CHECKING:
-    from tocsin.promql import Selector
+    from tocsin.units import Duration
+
+GAUGES = ("while", "gauge")  # the keys of selectors whose values are read as they are; of others, rates are
+# The units of time that a metric may have, in seconds.
+TIMES = {
+    **dict.fromkeys(("seconds", "s"), Fraction(1)),
+    **dict.fromkeys(("milliseconds", "ms"), Fraction(1, 10**3)),
+    **dict.fromkeys(("microseconds", "us"), Fraction(1, 10**6)),
+    **dict.fromkeys(("nanoseconds", "ns"), Fraction(1, 10**9)),
+}
 
 
 class Ratio(NamedTuple):
@@ -27,4 +40,86 @@ class Ratio(NamedTuple):
         return {key: selector for key, selector in named.items() if selector is not None}
 
 
-Indicator = Ratio
+class Latency(NamedTuple):
+    """Events of a histogram, good those at most `below`, which is in the metric's unit.
+
+    A classic histogram makes it a ratio of two of its series, of which one is the bucket that ends there.
+    """
+
+    histogram: Selector
+    below: Fraction
+    native: bool = False
+
+    @property
+    def total(self) -> Selector:
+        """All events."""
+        return self.histogram if self.native else self._part("_count")
+
+    @property
+    def ratio(self) -> Ratio:
+        """The same of a classic histogram: each bucket counts the events of the smaller ones as well."""
+        le = Matcher(0, 0, "le", "=~", spellings(self.below), 0, 0)
+        return Ratio(self.total, None, self._part("_bucket", le))
+
+    @property
+    def selectors(self) -> dict[str, Selector]:
+        """What the spec selects, as one of the series that there are."""
+        return {"histogram": self.total}
+
+    def _part(self, suffix: str, *more: Matcher) -> Selector:
+        written = self.histogram
+        return written._replace(metric=f"{written.metric}{suffix}", matchers=(*written.matchers, *more))
+
+
+class Availability(NamedTuple):
+    """A gauge that is 1 while something is there and 0 while it is not: its samples are the events, those of 0 bad.
+
+    `pace` is how often it is scraped, where that is slowest.
+    """
+
+    gauge: Selector
+    pace: Duration
+
+    @property
+    def total(self) -> Selector:
+        """All events."""
+        return self.gauge
+
+    @property
+    def selectors(self) -> dict[str, Selector]:
+        """What the spec selects."""
+        return {"gauge": self.gauge}
+
+
+Indicator = Ratio | Latency | Availability
+Kind = TypeVar("Kind", bound=Indicator)
+
+
+def of_kind(indicator: Indicator, kind: type[Kind]) -> Kind:
+    """The indicator, which is of that kind; TypeError where the compiler takes it for another."""
+    if not isinstance(indicator, kind):
+        raise TypeError(indicator)
+    return indicator
+
+
+def in_unit(length: Duration, unit: str) -> Fraction | None:
+    """A length of time in a metric's unit; None where that is none of time."""
+    size = TIMES.get(unit)
+    return None if size is None else length.seconds / size
+
+
+def spellings(bound: Fraction) -> str:
+    """A regular expression for a bucket's bound in every spelling of its `le`.
+
+    Prometheus 2.x keeps what the exporter wrote, `1` or `1.0`; 3.x writes floats as OpenMetrics does. Go and Python
+    alike write an exponent from a million on, and below a ten thousandth.
+    """
+    text = number(bound)
+    plain = text.replace(".", "\\.") + "0*" if "." in text else f"{text}(\\.0+)?"
+    digits = text.replace(".", "").strip("0") or "0"
+    power = len(text.partition(".")[0]) - 1 if bound >= 1 else -(len(text) - len(text[2:].lstrip("0")) - 1)
+    if -5 < power < 6:
+        return plain
+    mantissa = digits[0] + (f"\\.{digits[1:]}" if digits[1:] else "")
+    sign = "-" if power < 0 else "\\+"
+    return f"{plain}|{mantissa}e{sign}{abs(power):02}"

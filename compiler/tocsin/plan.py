@@ -61,7 +61,7 @@ class ScrapeJob(NamedTuple):
     those that the spec expects, as far as it knows, and stand nowhere. `watched` is the absolute pattern of target
     files that somebody else writes and removes. `select` leaves the targets that are this server's. With `matches` the
     targets are servers, which are asked for the series of these names. A scrape may take `timeout`, or the interval
-    where that is shorter.
+    where that is shorter. `histograms` are the settings by which it is asked for native ones, each true.
     """
 
     name: str
@@ -77,6 +77,7 @@ class ScrapeJob(NamedTuple):
     select: tuple[Relabel, ...] = ()
     matches: tuple[str, ...] = ()
     timeout: Duration = Duration.of(seconds=10)  # Prometheus' default
+    histograms: tuple[str, ...] = ()
 
     @property
     def scrape_timeout(self) -> Duration:
@@ -85,7 +86,10 @@ class ScrapeJob(NamedTuple):
 
 
 class RemoteWrite(NamedTuple):
-    """A store that a server writes to, and which series. Empty credentials and a queue limit of None are left out."""
+    """A store that a server writes to, and which series. Empty credentials and a queue limit of None are left out.
+
+    `native` is whether native histograms are among them.
+    """
 
     name: str
     url: str
@@ -97,6 +101,7 @@ class RemoteWrite(NamedTuple):
     max_age: Duration | None
     relabel: tuple[Relabel, ...]
     origin: Span
+    native: bool = False
 
 
 class Kept(NamedTuple):

@@ -30,6 +30,10 @@ SINCE: dict[str, tuple[str, Version]] = {
     "teams.webhook_url_file": ("alertmanager", (0, 28)),  # as workflows take it; connectors are no more
     "jira": ("alertmanager", (0, 29)),  # since 0.28, but Debian's 0.28 was built without it
     "remote_write.sample_age_limit": ("prometheus", (2, 50)),
+    # Kept as an experiment since 2.40, and promtool reads them in tests since 2.47.
+    "native_histograms": ("prometheus", (2, 47)),
+    "scrape_native_histograms": ("prometheus", (3, 8)),  # before, it was a flag for all jobs
+    "always_scrape_classic_histograms": ("prometheus", (3, 0)),  # before, `scrape_classic_histograms`
     # In the file since 3.8, but up to 3.10 it was kept a million times longer than written there (prometheus#18200).
     "storage.tsdb.retention": ("prometheus", (3, 11)),
 }

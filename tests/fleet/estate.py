@@ -73,7 +73,7 @@ def families(metrics: Sequence[Metric], seen: Seen, renames: Mapping[str, str]) 
         if metric.type != "histogram":
             yield Family(metric.name, metric.type, metric.help, [(row, 0) for row in rows])
             continue
-        edges = [*(str(edge) for edge in range(metric.buckets)), "+Inf"]
+        edges = [*(str(edge) for edge in metric.buckets or range(metric.finite)), "+Inf"]
         parts: list[tuple[str, Labels, float]] = [("_bucket", {**row, "le": le}, 0) for row in rows for le in edges]
         parts += [(part, row, 0) for row in rows for part in ("_sum", "_count")]
         yield Family(metric.name, metric.type, metric.help, (), parts)

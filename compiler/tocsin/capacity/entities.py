@@ -55,7 +55,7 @@ def series_of(factory: Factory, metric: Metric, scope: Scope) -> int:
     entities, and one for each of what their further labels say of one. A histogram is its finite buckets, +Inf, _sum
     and _count.
     """
-    parts = metric.buckets + 3 if metric.type == "histogram" else 1
+    parts = (len(metric.buckets) or metric.finite) + 3 if metric.type == "histogram" else 1
     if metric.entity == "target":
         return values_of(factory, metric.labels) * parts
     return _entities(factory, entity_kinds()[metric.entity], metric, scope) * metric.each * parts

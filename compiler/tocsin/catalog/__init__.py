@@ -25,10 +25,11 @@ class Metric(NamedTuple):
     turns) or expensive (many series, or slow to read); `sensitivity` open or restricted (power and user names); `since`
     the exporter's first release that has it; `sparse` where no series is there until something happens; `page` the path
     that shows it where the exporter has several; `each` how many series one entity has, by its further labels;
-    `buckets` a histogram's finite ones, prometheus_client's default (DEFAULT_BUCKETS) if nothing is said; `source` the
-    file or document that shows the name. Of its values: `copies` are labels under which one is repeated, `latched` ones
-    stay when what they tell is over, `spells` is the label that repeats the code, `harmless` why a mask above 0 is no
-    fault, `share` a time that is at most all time, and `stock` a counter whose level means something.
+    `buckets` the finite bounds of a histogram, in its unit, where they are known, else `finite` how many there are,
+    prometheus_client's default (DEFAULT_BUCKETS) if nothing is said; `native` whether it is asked for as a native one;
+    `source` the file or document that shows the name. Of its values: `copies` are labels under which one is repeated,
+    `latched` ones stay when what they tell is over, `spells` is the label that repeats the code, `harmless` why a mask
+    above 0 is no fault, `share` a time that is at most all time, and `stock` a counter whose level means something.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Metric(NamedTuple):
     sparse: bool = False
     page: str = ""
     each: int = 1
-    buckets: int = 14
+    finite: int = 14
     source: str = ""
     copies: tuple[str, ...] = ()
     latched: bool = False
@@ -56,6 +57,14 @@ class Metric(NamedTuple):
     harmless: str = ""
     share: bool = False
     stock: bool = False
+    buckets: tuple[Fraction, ...] = ()
+    native: bool = False
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The names of its series: of a histogram, those that count, and its own where it is native."""
+        parts = ("_bucket", "_count", "_sum") if self.type == "histogram" else ("",)
+        return tuple(self.name + part for part in (*parts, *([""] if self.native else [])))
 
 
 class EntityKind(NamedTuple):
@@ -219,10 +228,15 @@ def _metrics_of(exporter: str, flavour: str) -> tuple[Metric, ...]:
 def _metrics_in(name: str, job: str) -> tuple[Metric, ...]:
     head, *series = _read(f"{name}.yaml")
     copies: dict[str, list[str]] = head.get("copies", {})
+    # Through text, since a bound such as 0.1 is no binary fraction.
+    buckets = {
+        name: tuple(Fraction(str(bound)) for bound in bounds) for name, bounds in head.get("buckets", {}).items()
+    }
     return tuple(
         Metric(
             exporter=job,
             labels=tuple(row.pop("labels", ())),
+            buckets=buckets.get(row.pop("buckets", ""), ()),
             copies=tuple(copies.get(row["entity"], ())) if row["type"] == "gauge" or job == "dcgm" else (),
             **{"source": head["source"], **row},
         )

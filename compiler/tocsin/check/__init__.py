@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.check.availability import check_availability
 from tocsin.check.capacity import check_capacity
 from tocsin.check.cooling import check_cooling
 from tocsin.check.deep import check_deep
 from tocsin.check.discovery import check_discovery
 from tocsin.check.hosts import check_hosts
+from tocsin.check.latency import check_latency
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
@@ -34,6 +36,8 @@ CHECKS = (
     check_objectives,
     check_queries,
     check_rules,
+    check_latency,
+    check_availability,
     check_servers,
     check_capacity,
     check_retention,

@@ -42,7 +42,8 @@ def check_objectives(factory: Factory, document: Document, log: Log) -> None:
                 _check_traffic(slo, pairs, path, document, log)
             if id_ in factory.slos:
                 check_scrapes(factory, factory.slos[id_], document, log)
-        if slo.no_traffic == "bad" and slo.traffic.expected is None:
+        # How often a gauge is scraped is known.
+        if slo.no_traffic == "bad" and slo.traffic.expected is None and slo.availability is None:
             what = "`no_traffic: bad` counts events that do not come, but how many should come is not said"
             log.error("SLO117", what, places.value(*path, "no_traffic"), "write `traffic: {expected: 20/s}` beside it")
 

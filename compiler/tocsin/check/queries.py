@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.diagnostics import Related, near
 from tocsin.examples import labels_for, value_for
+from tocsin.indicators import GAUGES, Ratio
 from tocsin.ingest import labels_of
 from tocsin.pattern import matches
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory import Factory, Label, Slo
-    from tocsin.indicators import Ratio
     from tocsin.promql import Matcher, Selector
 
 
@@ -27,7 +27,7 @@ def check_queries(factory: Factory, document: Document, log: Log) -> None:
             _check_selector(factory, ("slos", slo.id, slo.kind, key), selector, document, log)
             for key, selector in slo.indicator.selectors.items()
         ]
-        if all(fits) and len(fits) == 2:
+        if all(fits) and len(fits) == 2 and isinstance(slo.indicator, Ratio):
             _check_difference(factory, slo, slo.indicator, document, log)
 
 
@@ -41,7 +41,7 @@ def metric_of(factory: Factory, selector: Selector) -> Metric:
 def _check_selector(factory: Factory, path: Path, selector: Selector, document: Document, log: Log) -> bool:
     """Whether every matcher of a selector can match; what is wrong with the metric or a matcher is told."""
     metric = metric_of(factory, selector)
-    if metric.type == "gauge":
+    if metric.type == "gauge" and path[-1] not in GAUGES:
         place = document.places.inside(path, selector.start, selector.start + len(metric.name))
         what = f"{metric.name} is a gauge ({metric.reading}): its rate means nothing"
         log.error("SLO108", what, place, "events are counted by a counter; find the one beside this gauge")
@@ -97,7 +97,7 @@ def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
             for metric, labels in have:
                 if label not in labels and not document.is_broken("signals", "define", metric.signal):
                     place = document.places.value("slos", id_, "by", index)
-                    hint = "every label of `by` must be on both metrics, or their sums do not meet"
+                    hint = "every label of `by` must be on each metric, or their sums do not meet"
                     log.error("SLO109", f"{metric.name} has no label `{label}`", place, hint)
 
 

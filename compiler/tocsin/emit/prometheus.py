@@ -65,6 +65,8 @@ def _job(lines: Lines, job: ScrapeJob) -> None:
     lines.add(f"- job_name: {scalar(job.name)}")
     lines.add(f"  scrape_interval: {job.interval}")
     lines.add(f"  scrape_timeout: {job.scrape_timeout}")
+    for setting in job.histograms:
+        lines.add(f"  {setting}: true")
     if job.limits:
         _limits(lines, job.limits)
     if job.matches:

@@ -43,6 +43,8 @@ def _write(lines: Lines, write: RemoteWrite) -> None:
     if write.username:
         password = f"password_file: {scalar(write.password_file)}"
         lines.add(f"  basic_auth: {{username: {scalar(write.username)}, {password}}}")
+    if write.native:
+        lines.add("  send_native_histograms: true")
     limits = []
     if write.max_shards is not None:
         limits.append(f"max_shards: {write.max_shards}")

@@ -11,6 +11,7 @@ from tocsin.load.shape import has_entries, known_keys, required_keys
 from tocsin.secrecy import is_secret, is_secret_link, names_secret
 from tocsin.spec import PLANNED
 from tocsin.spec.scalars import kind
+from tocsin.spec.slos import INDICATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,8 +32,11 @@ _WANTED = {
     "string_type": "text",
     "bool_type": "true or false",
 }
-_OTHER_OBJECTIVES = ("slos.*.latency", "slos.*.time_slice", "slos.*.availability", "slos.*.composite")
-_SELECTORS = ("slos.*.ratio.bad", "slos.*.ratio.good", "slos.*.ratio.total")
+_OTHER_OBJECTIVES = ("slos.*.time_slice", "slos.*.composite")
+_SELECTORS = (
+    *("slos.*.ratio.bad", "slos.*.ratio.good", "slos.*.ratio.total"),
+    *("slos.*.latency.histogram", "slos.*.availability.gauge"),
+)
 _QUOTE_IT = "put the metric first, and the whole into quotes: 'requests_total{label=\"value\"}'"
 
 
@@ -106,7 +110,7 @@ def _meant_key(path: Path, known: Iterable[str]) -> str:
 def _planned_key(path: Path, places: Places, log: Log) -> None:
     hint = "remove it: a key that has no effect would only look as if it had one"
     if _is_in(path, _OTHER_OBJECTIVES):
-        hint = "this version understands `ratio`"
+        hint = f"this version understands {_either(INDICATORS, '`')}"
     what = f"`{path[-1]}` in {_named(path[:-1])} is planned, this version does not act on it"
     log.error("SPC107", what, places.key(*path), hint)
 

@@ -12,6 +12,7 @@ from tocsin.lower.fabric import errors
 from tocsin.lower.itself import monitoring
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
+from tocsin.lower.native import with_histograms
 from tocsin.lower.nodedown import node_down
 from tocsin.lower.nvlink import nvlink
 from tocsin.lower.objectives import objectives, periods
@@ -59,7 +60,7 @@ def lower(factory: Factory) -> Plan:
         rules += own
     servers += upper_servers(factory, rules)
     later = periods(factory)
-    tiered = (*with_tiers(factory, servers, rules), *long_term_servers(factory, later))
+    tiered = with_histograms(factory, (*with_tiers(factory, servers, rules), *long_term_servers(factory, later)))
     return Plan(
         factory=factory.name,
         servers=tiered,

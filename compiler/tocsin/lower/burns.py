@@ -14,12 +14,17 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory, Slo
 
 ALERT = "ErrorBudgetBurn"
+FATES = {
+    "latency": "took too long",
+    "availability": "found nothing available",
+}  # what became of bad events, by the kind of the indicator
 
 
 def burn_alerts(factory: Factory, slo: Slo, me: str) -> tuple[Alert, ...]:
     """The alerts of an SLO's pairs of windows, in their order."""
     named = ", ".join(f"{label} {{{{ $labels.{label} }}}}" for label in slo.by)
-    failed = f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id} ({named}) failed within"
+    fate = FATES.get(slo.kind, "failed")
+    failed = f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id} ({named}) {fate} within"
     allowed = f"{percent(slo.objective)} over {slo.period} allow {percent(slo.budget)}."
     lead_on = links(factory, slo.owner, ALERT, place(slo))
     alerts = []

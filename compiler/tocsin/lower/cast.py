@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from tocsin.examples import labels_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tocsin.factory import Label
+    from tocsin.promql import Selector
 
 BLANK = "?slo?"  # the id of nobody
 
@@ -26,3 +34,9 @@ class Cast(NamedTuple):
         """What stands for each text of the blank cast."""
         blank = self.blank()
         return ((blank.id, self.id), *zip(blank.texts, self.texts, strict=True))
+
+
+def stranger(selector: Selector, by: Iterable[str], schema: Mapping[str, Label]) -> tuple[str, dict[str, str]]:
+    """A series that the selector does not select: of its metric, or of another where it selects all of those."""
+    labels = labels_for([selector._replace(matchers=())], selector, by, schema)
+    return (f"not_{selector.metric}", {}) if labels is None else (selector.metric or "", labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.lower import ratio, ratio_proof
+from tocsin.lower import availability, availability_proof, latency, ratio, ratio_proof
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,12 +16,26 @@ if TYPE_CHECKING:
 
 
 class Kind(NamedTuple):
-    """An indicator's `cast`, what of it shapes the texts beside the cast, its `events`, and their `proof`."""
+    """An indicator's `cast`, what of it shapes the texts beside the cast, its `events`, and their `proof`.
+
+    `more` is a second test, where the lengths of the windows need one.
+    """
 
     cast: Callable[[Factory, Slo], Cast]
     form: Callable[[Slo], object]
     events: Callable[[Slo, Cast], Events]
     proof: Callable[[Slo, Cast, bool], RuleTest]
+    more: Callable[[Slo, Cast], RuleTest | None] | None = None
 
 
-KINDS = {"ratio": Kind(ratio.cast, ratio.form, ratio.events, ratio_proof.proof)}
+KINDS = {
+    "ratio": Kind(ratio.cast, ratio.form, ratio.events, ratio_proof.proof),
+    "latency": Kind(latency.cast, latency.form, latency.events, latency.proof),
+    "availability": Kind(
+        availability.cast,
+        availability.form,
+        availability.events,
+        availability_proof.proof,
+        availability_proof.windows_proof,
+    ),
+}

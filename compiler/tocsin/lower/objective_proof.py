@@ -73,21 +73,22 @@ def pace_of(unit: Duration) -> Duration:
 
 def _story(slo: Slo) -> AlertStory:
     """Every alert is silent while one of its conditions does not hold, and fires for its `for` after all do."""
-    holds = [pair.hold for pair in slo.pairs]
-    pace = max(pace_of(slo.windows.unit), Duration(-(-max(*holds, HOLD) // (MOST_STEPS * MINUTE)) * MINUTE))
+    fired = tuple(_fired(slo))
+    longest = max(HOLD, *(pair.hold for pair in slo.pairs))
+    pace = max(pace_of(slo.windows.unit), Duration(-(-longest // (MOST_STEPS * MINUTE)) * MINUTE))
+    waits = [-(-slo.pairs[index].hold // pace) for index, _, _ in fired]  # in steps
     waiting = []
     end = Duration(START * pace)
-    for hold in sorted({hold for hold in holds if hold}):
-        end = Duration(START * pace + -(-hold // pace) * pace)
-        waiting.append((Duration(end - pace), str(sum(one >= hold for one in holds))))
+    for wait in sorted({wait for wait in waits if wait}):
+        end = Duration((START + wait) * pace)
+        waiting.append((Duration(end - pace), str(sum(one >= wait for one in waits))))
     feeds = [feed for pair in slo.pairs for feed in _windows(slo, pair)]
-    order = sorted(range(len(slo.pairs)), key=lambda index: str(slo.pairs[index].long))
     return AlertStory(
         pace,
-        (*feeds, *_crowd(slo), _traffic(slo)),
+        (*feeds, *_crowd(slo), *_traffic(slo)),
         tuple(waiting),
         end,
-        tuple((index, str(slo.pairs[index].long), _ratio(slo, slo.pairs[index])) for index in order),
+        fired,
         Duration(2 * pace + -(-HOLD // pace) * pace),
     )
 
@@ -95,6 +96,17 @@ def _story(slo: Slo) -> AlertStory:
 def _is_fed(slo: Slo, pair: Pair) -> bool:
     """Whether both windows of a pair can be fed; a long one that is summed up from the short one comes with it."""
     return not (pair.short == slo.windows.unit and pair.long in slo.windows.summed)
+
+
+def _fired(slo: Slo) -> Iterator[tuple[int, str, float]]:
+    """Each alert at its place; and where only the unit is fed, all whose windows are summed up from it."""
+    steps = {slo.windows.unit, *slo.windows.summed}
+    for place in sorted(slo.pairs, key=lambda pair: str(pair.long)):
+        for index, pair in enumerate(slo.pairs):
+            comes_along = not _is_fed(slo, place) and {pair.long, pair.short} <= steps
+            is_over = place.threshold(slo.budget) * ABOVE > pair.threshold(slo.budget)
+            if pair == place or (comes_along and is_over):
+                yield index, str(place.long), _ratio(slo, place)
 
 
 def _windows(slo: Slo, pair: Pair) -> Iterator[Feed]:
@@ -134,11 +146,13 @@ def _crowd(slo: Slo) -> Iterator[Feed]:
     yield Feed(GONE, naming.slo_total(max(slo.windows.all)), values)
 
 
-def _traffic(slo: Slo) -> Feed:
+def _traffic(slo: Slo) -> Iterator[Feed]:
     """Enough for two steps, then too little, or none at all where no amount is known to be too little."""
     limit = (slo.expected or Fraction(1)) * SHARE
     after = "stale" if slo.expected is None else f"{number(limit * BELOW)}x99"
-    return Feed(FEW, naming.slo_total(slo.windows.unit), f"{number(limit * ABOVE)}x1 {after}")
+    yield Feed(FEW, naming.slo_total(slo.windows.unit), f"{number(limit * ABOVE)}x1 {after}")
+    if max(slo.windows.all) not in slo.windows.summed:  # else it comes with the unit
+        yield Feed(FEW, naming.slo_total(max(slo.windows.all)), "1x99")
 
 
 def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTest:
@@ -149,7 +163,7 @@ def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTes
         place: series("", {**labels, "slo": f"not-{slo.id}" if place in (OTHER, GONE) else slo.id}, "")[0]
         for place, labels in places.items()
     }
-    feeds = story.feeds if gone else story.feeds[:-1]
+    feeds = [feed for feed in story.feeds if gone or feed.place != FEW]
     state, pending = _state(burns[0]), _state(burns[0], alertstate="pending")
     readings = [Reading(Duration(step * story.pace), state, ()) for step in range(len(SILENT))]
     readings += [Reading(at, f"count({pending})", (("{}", count),)) for at, count in story.waiting]
@@ -175,7 +189,7 @@ def _missed_at(slo: Slo) -> Iterator[tuple[str, float]]:
     yield str(max(pair.long for pair in slo.pairs)), 0
     for pair in slo.pairs:
         total = _total(slo, pair, FIRES)
-        if pair.short == slo.windows.unit and slo.expected and total < slo.expected * SHARE:
+        if pair.short == slo.windows.unit and _is_fed(slo, pair) and slo.expected and total < slo.expected * SHARE:
             yield str(pair.long), float(number(total))
 
 

@@ -11,7 +11,7 @@ from tocsin.lower.cast import BLANK
 from tocsin.lower.kinds import KINDS
 from tocsin.lower.objective_proof import alert_proof
 from tocsin.lower.vanishing import vanishing
-from tocsin.lower.window_proof import window_proof
+from tocsin.lower.window_proof import window_proofs
 from tocsin.plan import Alert, Record, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -49,11 +49,14 @@ def _chain(factory: Factory, slo: Slo, cast: Cast, *, is_here: bool) -> tuple[Ru
     burns, gone = burn_alerts(factory, slo, me), vanishing(factory, slo, me)
     slow = [burn for burn, pair in zip(burns, slo.pairs, strict=True) if not {*pair[:2]}.isdisjoint(slo.windows.summed)]
     texts = [*budget.long_windows(slo, me), budget.burning(slo, me), *(budget.period(slo, me) if is_here else ())]
-    tests = (alert_proof(slo, burns, gone), KINDS[slo.kind].proof(slo, cast, is_here), window_proof(slo, is_here))
+    kind = KINDS[slo.kind]
+    tests = [alert_proof(slo, burns, gone), kind.proof(slo, cast, is_here), *window_proofs(slo, is_here)]
+    more = kind.more(slo, cast) if kind.more else None
+    tests += [more] if more else []
     quick: list[Record | Alert] = [*_counted(slo, cast), *(burn for burn in burns if burn not in slow)]
     long: list[Record | Alert] = [*budget.described(slo), *_records(slo, texts), *slow, *([gone] if gone else [])]
     return (
-        RuleGroup(f"slo-{slo.id}", tuple(quick), tuple(test for test in tests if test)),
+        RuleGroup(f"slo-{slo.id}", tuple(quick), tuple(tests)),
         RuleGroup(f"slo-{slo.id}-long", tuple(long), (), max(LONG_PACE, factory.interval)),
     )
 

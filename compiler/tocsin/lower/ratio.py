@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.examples import labels_for
+from tocsin.indicators import Ratio, of_kind
 from tocsin.lower.cast import Cast
 from tocsin.lower.events import Events
 from tocsin.lower.proofs import series
@@ -42,13 +43,13 @@ class Form(NamedTuple):
 
 def form(slo: Slo) -> Form:
     """What of a ratio shapes its rules and their proof."""
-    ratio = slo.indicator
+    ratio = of_kind(slo.indicator, Ratio)
     return Form(ratio.bad is not None, ratio.told.metric == ratio.total.metric)
 
 
 def cast(factory: Factory, slo: Slo) -> Cast:
     """Its selectors, and series that they select."""
-    ratio = slo.indicator
+    ratio = of_kind(slo.indicator, Ratio)
     labels = labels_for([ratio.total, ratio.told], None, slo.by, factory.labels) or {}
     others = labels
     if form(slo).in_total:
@@ -68,17 +69,23 @@ def cast(factory: Factory, slo: Slo) -> Cast:
 
 def events(slo: Slo, cast: Cast) -> Events:
     """Its events, or, where none comes and that is bad, those that were expected."""
-    counted = _counted(slo, Texts(*cast.texts))
-    return _missed(slo, Texts(*cast.texts), counted) if slo.idle == "bad" and slo.expected is not None else counted
+    return events_of(slo, Texts(*cast.texts))
 
 
-def _counted(slo: Slo, texts: Texts) -> Events:
+def events_of(slo: Slo, texts: Texts, same: str = "") -> Events:
+    """The events of a cast. `same` is how PromQL matches a series with itself of before, where that is not plain."""
+    counted = _counted(slo, texts, same)
+    return with_missed(slo, texts.total, counted)
+
+
+def _counted(slo: Slo, texts: Texts, same: str) -> Events:
     by, unit = naming.by(slo.by), slo.windows.unit
 
     def rate(selector: str, window: Duration) -> str:
         increase = f"rate({selector}[{window}])"
         if window == unit:
-            increase = f"{_born(selector, texts.total, window)} or {increase}"
+            matched = same if selector == texts.told else ""
+            increase = f"{born(selector, texts.total, window, matched)} or {increase}"
         return f"sum by ({by}) ({increase})"
 
     def total(window: Duration) -> str:
@@ -95,20 +102,22 @@ def _counted(slo: Slo, texts: Texts) -> Events:
     return Events(total, told if form(slo).tells_bad else rest)
 
 
-def _born(one: str, all_: str, window: Duration) -> str:
+def born(one: str, all_: str, window: Duration, same: str = "") -> str:
     """The first value of a series, which no rate counts: a counter of errors often begins with its first error.
 
     Only of a target that was there before and whose other series still are: where a target is new, or all its series
     have other labels since, their values are those of a lifetime.
     """
     there = f"({all_} and {all_} offset {window})"
-    return f"({one} unless {one} offset {window} and on (job, instance) {there}) / {number(window.seconds)}"
+    return f"({one} unless {same}{one} offset {window} and on (job, instance) {there}) / {number(window.seconds)}"
 
 
-def _missed(slo: Slo, texts: Texts, counted: Events) -> Events:
-    """Where no event is counted, those that were expected are bad ones."""
-    known = f"count by ({naming.by(slo.by)}) (last_over_time({texts.total}[{KNOWN}]))"
-    missed = f"{number(slo.expected or 0)} + 0 * {known}"
+def with_missed(slo: Slo, all_: str, counted: Events) -> Events:
+    """Where no event is counted, and that is bad, those that were expected are bad ones."""
+    if slo.idle != "bad" or slo.expected is None:
+        return counted
+    known = f"count by ({naming.by(slo.by)}) (last_over_time({all_}[{KNOWN}]))"
+    missed = f"{number(slo.expected)} + 0 * {known}"
 
     def total(window: Duration) -> str:
         return f"({counted.total(window)}) > 0\nor {missed}"

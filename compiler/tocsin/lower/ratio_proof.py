@@ -8,24 +8,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tocsin import naming
-from tocsin.lower.budget import described
 from tocsin.lower.burns import ALERT
 from tocsin.lower.objective_proof import STEPS_OF_UNIT, pace_of
-from tocsin.lower.proofs import series
 from tocsin.lower.ratio import Texts, form
 from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
+from tocsin.lower.readings import Values, both, crowd, of_period, off, what_it_is
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
-from tocsin.units import Duration, number
+from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Slo
     from tocsin.lower.cast import Cast
-
-Values = tuple[tuple[str, Fraction], ...]  # names of recorded series, and what they must be
 
 
 def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
@@ -34,15 +30,15 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     me, interval = f"{{slo={quote(cast.id)}}}", Duration(unit // STEPS_OF_UNIT)
     values = [*_moments(slo, told), *(_period(slo, told) if is_here else ())]
     readings = [
-        Reading(Duration(sample * interval), f"{_off(me, series)} < bool 1e-9", ((texts.place, "1"),))
+        Reading(Duration(sample * interval), f"{off(me, series)} < bool 1e-9", ((texts.place, "1"),))
         for sample, series in values
     ]
     readings += [Reading(Duration(sample * interval), expr, gives) for sample, expr, gives in _alerts(slo, cast)]
-    readings += _described(slo)
+    readings += what_it_is(slo)
     return RuleTest(
         f"{cast.id}: events that begin, end, stand still, restart and fail",
         interval,
-        (*_counters(texts, told), *_crowd(slo)),
+        (*_counters(texts, told), *crowd(slo, OUTAGE)),
         (),
         slo.origin,
         tuple(readings),
@@ -61,44 +57,18 @@ def _counters(texts: Texts, told: Story) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _crowd(slo: Slo) -> Iterator[tuple[str, str]]:
-    """What is recorded of another SLO, and must not be taken for ours."""
-    labels = {**{label: label for label in slo.by}, "slo": f"not-{slo.id}"}
-    windows = (naming.slo_errors(slo.pairs[0].long), naming.slo_total(slo.pairs[0].long))
-    for name in (*windows, naming.SLO_BURN_RATE, *naming.SLO_PERIOD[:-1]):
-        yield series(name, labels, f"1x{OUTAGE}")
-
-
-def _described(slo: Slo) -> Iterator[Reading]:
-    """What the SLO is, word by word."""
-    for record, value in zip(described(slo), (number(slo.objective), "1"), strict=True):
-        sample = series(record.name, record.labels, "")[0]
-        yield Reading(Duration(0), f"{record.name}{{slo={quote(slo.id)}}}", ((sample, value),))
-
-
-def _off(me: str, values: Values) -> str:
-    """How far recorded series are from these values, relative to them where they are not nought."""
-    return " + ".join(
-        f"abs({name}{me} / {number(value)} - 1)" if value else f"abs({name}{me})" for name, value in values
-    )
-
-
-def _both(window: Duration, errors: Fraction, total: Fraction) -> Values:
-    return (naming.slo_errors(window), errors), (naming.slo_total(window), total)
-
-
 def _moments(slo: Slo, told: Story) -> Iterator[tuple[int, Values]]:
     """The unit window all the time, and how the long ones grow in the begin."""
     unit = slo.windows.unit
     sample = unit.seconds / STEPS_OF_UNIT
     for at, errors, total in told.moments:
-        yield at, _both(unit, errors / sample, total / sample)
+        yield at, both(unit, errors / sample, total / sample)
     for window in slo.windows.counted:
         for at, errors, total in told.grown:
-            yield at, _both(window, errors / window.seconds, total / window.seconds)
+            yield at, both(window, errors / window.seconds, total / window.seconds)
     errors, total = _stepped(slo, told)
     for window in slo.windows.summed:
-        yield TOLD, _both(window, errors / window.seconds, total / window.seconds)
+        yield TOLD, both(window, errors / window.seconds, total / window.seconds)
 
 
 def _stepped(slo: Slo, told: Story) -> tuple[Fraction, Fraction]:
@@ -110,12 +80,9 @@ def _stepped(slo: Slo, told: Story) -> tuple[Fraction, Fraction]:
 def _period(slo: Slo, told: Story) -> Iterator[tuple[int, Values]]:
     """The budget: this share of the events seen was bad, and this much of it is left."""
     errors, total = stepped = _stepped(slo, told)
-    burn = Fraction(*(stepped if slo.pairs[0].long in slo.windows.summed else told.grown[-1][1:])) / slo.budget
-    left = 1 - errors / total / slo.budget
-    lasts = max(left, Fraction(0)) * slo.period.seconds / burn
-    values = (errors, total, errors / total, left, lasts)
-    for name, value in ((naming.SLO_BURN_RATE, burn), *zip(naming.SLO_PERIOD, values, strict=True)):
-        yield TOLD, ((name, value),)
+    now = Fraction(*(stepped if slo.pairs[0].long in slo.windows.summed else told.grown[-1][1:]))
+    for one in of_period(slo, errors, total, now):
+        yield TOLD, (one,)
 
 
 def _alerts(slo: Slo, cast: Cast) -> Iterator[tuple[int, str, tuple[tuple[str, str], ...]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import capacity, pattern, versions
+from tocsin.lower.native import flags
 from tocsin.plan import ArgumentFile, Kept, Record, Relabel, RemoteWrite, Server
 from tocsin.units import Duration
 
@@ -143,6 +144,7 @@ def _arguments(factory: Factory, written_to: Tier | None) -> tuple[str, ...]:
     if written_to is None and uses_sidecar(factory):
         # The sidecar uploads blocks as they are: Prometheus may not merge them (thanos.io/tip/components/sidecar.md).
         found += ["--storage.tsdb.min-block-duration=2h", "--storage.tsdb.max-block-duration=2h"]
+    found += flags(factory)
     if written_to is not None:
         found.append("--web.enable-remote-write-receiver")
     return tuple(found)

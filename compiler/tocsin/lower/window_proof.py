@@ -18,19 +18,23 @@ if TYPE_CHECKING:
 
 SAMPLES = 12  # in the shortest of the windows
 TOTAL = 4096
+SCALE = 400  # what a test's longest window is to its shortest, at most: promtool reads 10 000 samples of a series
 # Prometheus 2.x counts the sample at the very begin of a window, 3.x does not: one of twelve. Half the window, or twice
 # as much, differs by more.
 NEAR = "0.15"
 
 
-def window_proof(slo: Slo, is_here: bool) -> RuleTest | None:
-    """A past that was the worse the longer ago, told apart by each window; nothing where none is long.
+def window_proofs(slo: Slo, is_here: bool) -> Iterator[RuleTest]:
+    """A past that was the worse the longer ago, told apart by each window: one for windows of like lengths."""
+    lengths = sorted({*slo.windows.summed, *([slo.period] if is_here else [])})
+    while lengths:
+        alike = [one for one in lengths if one <= lengths[0] * SCALE]
+        yield _proof(slo, alike, is_here and slo.period in alike)
+        lengths = lengths[len(alike) :]
 
-    Another SLO has the same past: its series must not be taken for ours.
-    """
-    lengths = [*slo.windows.summed, *([slo.period] if is_here else [])]
-    if not lengths:
-        return None
+
+def _proof(slo: Slo, lengths: list[Duration], is_here: bool) -> RuleTest:
+    """The windows of these lengths. Another SLO has the same past: its series must not be taken for ours."""
     unit = slo.windows.unit
     step = Duration(max(min(lengths) // SAMPLES // unit, 1) * unit)  # whole units, so that a step sees each sample
     last = max(lengths) * 3 // 2
@@ -51,14 +55,16 @@ def window_proof(slo: Slo, is_here: bool) -> RuleTest | None:
         tuple(inputs),
         (),
         slo.origin,
-        tuple(Reading(end, expr, ((place, "1"),)) for expr in _exprs(slo, rings, step, is_here)),
+        tuple(Reading(end, expr, ((place, "1"),)) for expr in _exprs(slo, lengths, rings, step, is_here)),
         end,
     )
 
 
-def _exprs(slo: Slo, rings: list[tuple[int, int]], step: Duration, is_here: bool) -> Iterator[str]:
+def _exprs(
+    slo: Slo, lengths: list[Duration], rings: list[tuple[int, int]], step: Duration, is_here: bool
+) -> Iterator[str]:
     me = f"{{slo={quote(slo.id)}}}"
-    for window in slo.windows.summed:
+    for window in (one for one in slo.windows.summed if one in lengths):
         yield _near(f"{naming.slo_errors(window)}{me} / {naming.slo_total(window)}{me}", rings, window // step)
     if is_here:
         yield _near(f"{naming.SLO_PERIOD_RATIO}{me}", rings, slo.period // step)

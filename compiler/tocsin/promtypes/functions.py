@@ -168,7 +168,8 @@ def _histogram(checker: Checker, call: Call, args: list[Vector]) -> Vector:
     buckets, node = args[-1], call.args[-1]
     if call.function not in ("histogram_quantile", "histogram_fraction"):
         return buckets.of(number())
-    check_share(checker, call.function, call.args[0])
+    if call.function == "histogram_quantile":
+        check_share(checker, call.function, call.args[0])
     quantity, metric = buckets.quantity, buckets.quantity.metric
     if metric and (metric.type != "histogram" or quantity.unit not in ("observations", "observations/s")):
         what = f"`{call.function}()` needs the buckets of a histogram, and {metric.name} is no bucket"

@@ -37,7 +37,7 @@ def resolve(document: Document, log: Log) -> Factory:
     require_jobs(document, targets, log)
     known = Known(owners, layers, labels, clusters, targets, deep.signals if deep else {})
     signals = resolve_signals(document, known, log)
-    slos = resolve_slos(document, owners, signals, log)
+    slos = resolve_slos(document, owners, clusters, signals, log)
     records = resolve_records(document, known, signals, log)
     return Factory(
         name=spec.factory,

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tocsin.spec import retention as written
 
 DEFAULT_KEEP = Duration.of(days=15)  # Prometheus' own default
-_PARTS = {"histogram": ("_bucket", "_count", "_sum")}
 
 
 def resolve_retention(
@@ -74,7 +73,7 @@ def _chosen(document: Document, name: str, wanted: list[str], signals: dict[str,
 
 def _series(metrics: Iterable[Metric]) -> list[str]:
     """The series names of metrics, sorted, each once."""
-    return sorted({metric.name + suffix for metric in metrics for suffix in _PARTS.get(metric.type, ("",))})
+    return sorted({name for metric in metrics for name in metric.series})
 
 
 def _store(document: Document, targets: Targets, tier: str, store: written.Store, log: Log) -> Store:

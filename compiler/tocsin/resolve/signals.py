@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import versions
@@ -11,10 +12,14 @@ from tocsin.diagnostics import Related, near
 from tocsin.factory import Signal
 from tocsin.resolve.exporters import how_to_scrape, scraped_jobs, shown
 from tocsin.resolve.owners import known_owner
+from tocsin.spec.slos import INDICATORS
+from tocsin.units import number
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from tocsin.diagnostics import Log
-    from tocsin.document import Document
+    from tocsin.document import Document, Path
     from tocsin.factory import Cluster, Label, Owner, Targets
     from tocsin.source import Span
     from tocsin.spec.signals import SignalDefinition
@@ -42,7 +47,7 @@ def resolve_signals(document: Document, known: Known, log: Log) -> dict[str, Sig
     series = shown(known.clusters, everything=document.is_broken("clusters"))
     mandatory = _named(document, "mandatory", {}, log)
     found = _of_catalogue(document, series, mandatory, known, log)
-    kinds, places = signal_kinds(), document.places
+    kinds, places, native = signal_kinds(), document.places, _native(document)
     taken = {metric.name: "the catalogue" for metric in series.values()}
     for id_, definition in document.spec.signals.define.items():
         if id_ in kinds and not kinds[id_].mapped:
@@ -52,7 +57,7 @@ def resolve_signals(document: Document, known: Known, log: Log) -> dict[str, Sig
         _check_definition(document, id_, definition, known, log)
         owner = definition.owner or known.layers.get(definition.layer, "")
         origin = places.key("signals", "define", id_)
-        found[id_] = _defined(id_, definition, owner, id_ in mandatory, origin)
+        found[id_] = _defined(id_, definition, owner, id_ in mandatory, definition.metric in native, origin)
         _claim(document, id_, definition.metric, taken, log)
     return dict(sorted(found.items()))
 
@@ -89,11 +94,12 @@ def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
     """The signals of the catalogue that objectives, alerts and records read, and where, be they sound or not."""
     found: dict[str, Span] = {}
     for id_, slo in document.spec.slos.items():
-        for key in ("bad", "good", "total"):
-            name = _NAME.match(getattr(slo.ratio, key, None) or "")
-            metric = series.get(name[1]) or series.get(_PART.sub("", name[1])) if name else None
-            if metric and metric.signal not in found:
-                found[metric.signal] = document.places.value("slos", id_, "ratio", key)
+        for kind in INDICATORS:
+            for key, text in getattr(slo, kind) or ():
+                name = _NAME.match(text) if isinstance(text, str) else None
+                metric = series.get(name[1]) or series.get(_PART.sub("", name[1])) if name else None
+                if metric and metric.signal not in found:
+                    found[metric.signal] = document.places.value("slos", id_, kind, key)
     for section in ("alerts", "records"):
         for name, rule in getattr(document.spec, section).items():
             for word in _WORD.findall(rule.expr):
@@ -168,9 +174,29 @@ def _check_definition(document: Document, id_: str, definition: SignalDefinition
             log.error("LBL102", f"the schema has no label `{label}`", places.value(*path, "labels", index), hint)
     if definition.owner:
         known_owner(document, known.owners, definition.owner, (*path, "owner"), log)
+    if definition.buckets is not None:
+        _check_buckets(definition.buckets, definition.type, (*path, "buckets"), document, log)
 
 
-def _defined(id_: str, definition: SignalDefinition, owner: str, mandatory: bool, origin: Span) -> Signal:
+def _check_buckets(buckets: list[Fraction], type_: str, path: Path, document: Document, log: Log) -> None:
+    if type_ != "histogram":
+        what = f"a {type_} has no buckets"
+        log.error("SIG130", what, document.places.key(*path), "leave `buckets` out, or write `type: histogram`")
+        return
+    for index, (before, bound) in enumerate(pairwise(buckets), 1):
+        if bound <= before:
+            what = f"the bound {number(bound)} does not lie above {number(before)}"
+            log.error("SIG130", what, document.places.value(*path, index), "write the bounds as they rise, each once")
+
+
+def _native(document: Document) -> set[str]:
+    """The histograms that some SLO looks at as native ones."""
+    latencies = (slo.latency for slo in document.spec.slos.values())
+    names = (_NAME.match(latency.histogram) for latency in latencies if latency is not None and latency.native)
+    return {name[1] for name in names if name}
+
+
+def _defined(id_: str, definition: SignalDefinition, owner: str, mandatory: bool, native: bool, origin: Span) -> Signal:
     metric = Metric(
         name=definition.metric,
         signal=id_,
@@ -182,6 +208,8 @@ def _defined(id_: str, definition: SignalDefinition, owner: str, mandatory: bool
         help=f"{id_} in {definition.unit}",
         labels=tuple(definition.labels),
         sensitivity=definition.sensitivity,
+        buckets=tuple(definition.buckets or ()),
+        native=native and definition.type == "histogram",
     )
     return Signal(id_, definition.layer, owner, metric.help, (metric,), mandatory, "", origin)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import burn, pattern
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
-from tocsin.factory import Slo
-from tocsin.indicators import Ratio
+from tocsin.factory import Slo, paces
+from tocsin.indicators import Availability, Latency, Ratio, in_unit
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
@@ -17,19 +17,27 @@ from tocsin.spec.retention import kept_by_servers
 from tocsin.spec.slos import INDICATORS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Owner, Signal
+    from tocsin.factory import Cluster, Owner, Signal
+    from tocsin.indicators import Indicator
     from tocsin.promql import Selector
     from tocsin.spec import slos as written
 
-_PARTS = {"histogram": ("_bucket", "_count", "_sum")}  # the series of a histogram; each is a counter
 
-
-def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str, Signal], log: Log) -> dict[str, Slo]:
+def resolve_slos(
+    document: Document,
+    owners: dict[str, Owner],
+    clusters: dict[str, Cluster],
+    signals: dict[str, Signal],
+    log: Log,
+) -> dict[str, Slo]:
     """The SLOs by id; one whose indicator resolves to nothing is left out."""
-    known = _Known(_series(signals), {metric.name: one.layer for one in signals.values() for metric in one.metrics})
+    layers = {metric.name: one.layer for one in signals.values() for metric in one.metrics}
+    known = _Known(_series(signals), layers, clusters)
     kept = kept_by_servers(document.spec.retention)
     slos = {}
     for id_, slo in sorted(document.spec.slos.items()):
@@ -78,10 +86,11 @@ def _kind(document: Document, path: Path, slo: written.Slo, log: Log) -> str:
 
 
 class _Known(NamedTuple):
-    """The metric behind every series that can be queried, and the layer of each metric."""
+    """The metric behind every series that can be queried, the layer of each metric, and who scrapes them."""
 
     series: dict[str, Metric]
     layers: dict[str, str]
+    clusters: dict[str, Cluster]
 
 
 def _ratio(document: Document, path: Path, ratio: written.Ratio, known: _Known, log: Log) -> Ratio | None:
@@ -93,16 +102,58 @@ def _ratio(document: Document, path: Path, ratio: written.Ratio, known: _Known, 
     return None if total is None else Ratio(total, bad, good)
 
 
-RESOLVERS = {"ratio": _ratio}
+def _latency(document: Document, path: Path, latency: written.Latency, known: _Known, log: Log) -> Latency | None:
+    where = (*path, "histogram")
+    metrics = {metric.name: metric for metric in known.series.values()}
+    selector = _selector(document, where, latency.histogram, {**known.series, **metrics}, log)
+    if selector is None or selector.metric is None:
+        return None
+    metric = known.series.get(selector.metric) or metrics[selector.metric]
+    below = in_unit(latency.below, metric.unit)
+    is_own = not latency.native or metric.native
+    if metric.type == "histogram" and metric.name == selector.metric and below is not None and is_own:
+        return Latency(selector, below, latency.native)
+    hint = f"name it as `histogram: {metric.name}`"
+    if metric.type != "histogram":
+        what = f"{metric.name} is a {metric.type}: it does not tell how long each event took"
+        hint = "name a histogram"
+    elif metric.name != selector.metric:
+        what = f"{selector.metric} is one of the series of a histogram"
+    elif below is None:
+        what = f"{metric.name} is in {metric.unit}, which is no unit of time"
+        hint = "write a `ratio` of its buckets, or correct the signal's `unit`: seconds, milliseconds"
+    else:
+        what = f"{metric.name} is a classic histogram"
+        hint = "leave `native` out, and promise one of its bounds"
+    place = document.places.inside(where, selector.start, selector.start + len(selector.metric))
+    log.error("SLO152", what, place, hint)
+    return None
+
+
+def _availability(
+    document: Document, path: Path, availability: written.Availability, known: _Known, log: Log
+) -> Availability | None:
+    selector = _selector(document, (*path, "gauge"), availability.gauge, known.series, log)
+    if selector is None:
+        return None
+    usual = document.spec.collection.intervals.default
+    job = known.series[selector.metric or ""].exporter
+    return Availability(selector, max(paces(known.clusters.values(), job, usual), default=usual))
+
+
+RESOLVERS: dict[str, Callable[..., Indicator | None]] = {
+    "ratio": _ratio,
+    "latency": _latency,
+    "availability": _availability,
+}
 
 
 def _series(signals: dict[str, Signal]) -> dict[str, Metric]:
     """The metric behind every series name that can be queried."""
-    found = {}
+    found: dict[str, Metric] = {}
     for signal in signals.values():
         for metric in signal.metrics:
-            for suffix in _PARTS.get(metric.type, ("",)):
-                found[metric.name + suffix] = metric
+            found |= dict.fromkeys(metric.series, metric)
     return found
 
 
@@ -152,4 +203,5 @@ def _refused(document: Document) -> set[str]:
     kinds = signal_kinds()
     defined = document.spec.signals.define.items()
     refused = (definition for id_, definition in defined if id_ in kinds and not kinds[id_].mapped)
-    return {one.metric + suffix for one in refused for suffix in _PARTS.get(one.type, ("",))}
+    parts = ("_bucket", "_count", "_sum", "")
+    return {one.metric + suffix for one in refused for suffix in parts}

@@ -63,7 +63,7 @@ SHARED = (
 
 PLANNED = frozenset(
     """
-    slos.*.latency slos.*.time_slice slos.*.availability slos.*.composite
+    slos.*.time_slice slos.*.composite
     dashboards mixins
     """.split()
 )

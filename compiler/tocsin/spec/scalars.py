@@ -281,6 +281,16 @@ Rate = Annotated[Fraction, BeforeValidator(_unit(units.parse_rate, "a rate", "wr
 Amount = Annotated[
     Fraction, BeforeValidator(_unit(units.parse_amount, "an amount", "write it as 50, 200k or 5M", zero=True))
 ]
+Bound = Annotated[
+    Fraction,
+    BeforeValidator(
+        _unit(
+            units.parse_amount,
+            "the bound of a bucket",
+            "write it in the metric's unit, as in 0.5; +Inf is always there and left out",
+        )
+    ),
+]
 BitRate = Annotated[
     Fraction,
     BeforeValidator(

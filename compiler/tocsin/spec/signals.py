@@ -4,13 +4,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from tocsin.spec.scalars import LabelName, MetricName, Name, Section, SignalId, Text
+from tocsin.spec.scalars import Bound, LabelName, MetricName, Name, Section, SignalId, Text
 
 Layer = Literal["silicon", "fabric", "runtime", "application", "facility"]
 
 
 class SignalDefinition(Section):
-    """A metric that no catalogue knows: the application's own. A histogram is named without `_bucket`."""
+    """A metric that no catalogue knows: the application's own.
+
+    A histogram is named without `_bucket`; `buckets` are its bounds, which an SLO about it needs.
+    """
 
     metric: MetricName
     type: Literal["counter", "gauge", "histogram"]
@@ -18,6 +21,7 @@ class SignalDefinition(Section):
     layer: Layer
     job: Name
     labels: list[LabelName] = Field(default=[])
+    buckets: list[Bound] | None = Field(default=None, min_length=1, max_length=500)
     owner: Name | None = None
     sensitivity: Literal["open", "restricted"] = "open"
 

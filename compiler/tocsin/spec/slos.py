@@ -19,6 +19,23 @@ class Ratio(Section):
     total: Text
 
 
+class Latency(Section):
+    """Events of a histogram, which is named without `_bucket`; good are those that took no longer than `below`.
+
+    A `native` one has its buckets wherever its events are: `below` need not be a bound of them.
+    """
+
+    histogram: Text
+    below: Duration
+    native: bool = False
+
+
+class Availability(Section):
+    """A gauge that is 1 while something is there and 0 while it is not: each of its samples is an event."""
+
+    gauge: Text
+
+
 class Traffic(Section):
     """How much happens: below `min_events` in an alert's long window nobody is paged."""
 
@@ -56,9 +73,11 @@ class Slo(Section):
     period: Duration
     by: list[LabelName] = Field(default=["cluster"], min_length=1)
     ratio: Ratio | None = None
+    latency: Latency | None = None
+    availability: Availability | None = None
     traffic: Traffic = Field(default_factory=lambda: _TRAFFIC)  # a default that is no factory is copied each time
     no_traffic: Literal["good", "ignore", "bad"] = "ignore"
     alerts: Alerts = Field(default_factory=lambda: _ALERTS)
 
 
-INDICATORS = ("ratio",)  # the keys of an SLO that say what is counted; it has exactly one
+INDICATORS = ("ratio", "latency", "availability")  # the keys of an SLO that say what is counted; it has exactly one

@@ -1,0 +1,65 @@
+"""A latency: the events of a histogram that took too long among all of them, a ratio of its series."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin.examples import labels_for
+from tocsin.indicators import Latency, of_kind
+from tocsin.lower import native, native_proof, ratio, ratio_proof
+from tocsin.lower.cast import Cast, stranger
+from tocsin.lower.proofs import series
+from tocsin.lower.ratio_story import story
+
+if TYPE_CHECKING:
+    from tocsin.factory import Factory, Slo
+    from tocsin.lower.events import Events
+    from tocsin.plan import RuleTest
+
+# One Prometheus calls a bucket "1", the next release "1.0": that is no new series.
+SAME = "ignoring (le) "
+BESIDE = 3  # the texts of its cast that are not a ratio's
+
+
+def form(slo: Slo) -> object:
+    """A ratio's; of a native histogram the threshold, which stands in its rules and shapes its proof."""
+    latency = of_kind(slo.indicator, Latency)
+    return latency.below if latency.native else ratio.form(_as_ratio(slo, latency))
+
+
+def cast(factory: Factory, slo: Slo) -> Cast:
+    """A ratio's cast, and series that are not asked for: a larger bucket, and events of another selector."""
+    latency = of_kind(slo.indicator, Latency)
+    if latency.native:
+        return native.cast(factory, slo)
+    total, told = latency.ratio.total, latency.ratio.told
+    labels = labels_for([total], None, slo.by, factory.labels) or {}
+    counted = series(total.metric or "", labels, "")[0]
+    larger = series(told.metric or "", {**labels, "le": "+Inf"}, "")[0]
+    texts = ratio.Texts(*ratio.cast(factory, _as_ratio(slo, latency)).texts)._replace(rest_series=counted)
+    others = (series(*stranger(one, slo.by, factory.labels), "")[0] for one in (total, told))
+    return Cast(slo.id, (*texts, larger, *others))
+
+
+def events(slo: Slo, cast: Cast) -> Events:
+    """Events that are not in the bucket are bad."""
+    latency = of_kind(slo.indicator, Latency)
+    if latency.native:
+        return native.events(slo, cast)
+    return ratio.events_of(_as_ratio(slo, latency), ratio.Texts(*cast.texts[:-BESIDE]), SAME)
+
+
+def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
+    """What happens to a ratio's counters, with series beside them that are not theirs."""
+    latency = of_kind(slo.indicator, Latency)
+    if latency.native:
+        return native_proof.proof(slo, cast, is_here)
+    beside = cast.texts[-BESIDE:]
+    same = _as_ratio(slo, latency)
+    test = ratio_proof.proof(same, Cast(cast.id, cast.texts[:-BESIDE]), is_here)
+    rest = story(same, ratio.form(same)).rest
+    return test._replace(series=(*test.series, *((one, rest) for one in beside)))
+
+
+def _as_ratio(slo: Slo, latency: Latency) -> Slo:
+    return slo._replace(indicator=latency.ratio)
