@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.catalog import units
-from tocsin.promql import Aggregation, Number, Paren, Range, String, Subquery
+from tocsin.promql import Aggregation, Number, Paren, Range, String, Subquery, metric_names
 from tocsin.promtypes.absence import check_absent
 from tocsin.promtypes.gauges import check_counter, check_level
 from tocsin.promtypes.quantity import ANY, Quantity, number, per_second
@@ -180,7 +180,7 @@ def _histogram(checker: Checker, call: Call, args: list[Vector]) -> Vector:
         hint = f"write {call.function}({checker.source(call.args[0])}, rate({inner}[5m]))"
         plain = not isinstance(node, Aggregation | Paren)
         checker.tell("PQL215", what, node, hint if plain else "take the rate of the buckets before their sum")
-    elif not buckets.labels.can_be("le"):
+    elif not buckets.labels.can_be("le") and any(name.endswith("_bucket") for name in metric_names(node)):
         what = "the buckets are told apart by `le`, which this aggregation takes off"
         checker.tell("PQL215", what, node, "aggregate by (le, …)")
     base = metric.unit if metric else ""
