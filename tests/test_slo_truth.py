@@ -87,7 +87,9 @@ def test_the_recorded_period_is_the_true_one(uneven: World) -> None:
 
 def test_a_mean_of_ratios_would_not_be(uneven: World) -> None:
     """The world is one that tells the two apart."""
-    period = next(rule for group in slo_peer.groups() for rule in group["rules"] if rule.get("record", "")[-3:] == "30d")
+    period = next(
+        rule for group in slo_peer.groups() for rule in group["rules"] if rule.get("record", "")[-3:] == "30d"
+    )
     assert uneven.server.value(period["expr"], uneven.month.end) == pytest.approx(0.1, rel=0.01)
 
 

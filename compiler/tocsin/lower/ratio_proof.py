@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.burn import LOOKS
 from tocsin.lower.burns import ALERT
-from tocsin.lower.objective_proof import STEPS_OF_UNIT, pace_of
+from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio import Texts, form
 from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, OUTAGE, RESTARTED, Story, missed_of, story
 from tocsin.plan import Reading, RuleTest
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
     from tocsin.factory import Slo
     from tocsin.lower.cast import Cast
 
-# What the steps of the unit window show when the story has begun: a rate over a whole unit of which four samples of
-# five are there, counted once. The counters begin with a zero, so that no Prometheus guesses at what was before.
-FIRST_STEP = Fraction(STEPS_OF_UNIT - 1, STEPS_OF_UNIT)
+# The sample at which the rules were last evaluated, at each step until the story has begun. The counters begin with a
+# zero, so that no Prometheus guesses at what was before: a unit counts as many samples as there were.
+LAST = tuple(sample - sample % 2 for sample in range(BEGUN + 1))
 
 
 def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     """The recorded events of every window in each part of the story, and what becomes of the alerts."""
     texts, told, unit = Texts(*cast.texts), story(slo, form(slo)), slo.windows.unit
-    me, interval = f"{{slo={quote(cast.id)}}}", Duration(unit // STEPS_OF_UNIT)
+    me, interval = f"{{slo={quote(cast.id)}}}", slo.windows.step
     values = [*_begun(slo, told), *_moments(slo, told), *(_period(slo, told) if is_here else ())]
     readings = [
         Reading(Duration(sample * interval), f"{_off(me, series)} < bool 1e-9", ((texts.place, "1"),))
@@ -65,10 +66,9 @@ def _both(window: Duration, errors: Fraction, total: Fraction) -> Values:
 
 def _begun(slo: Slo, told: Story) -> Iterator[tuple[int, Values]]:
     """Every window counts what came since the begin, the summed ones what their steps have seen of it."""
-    unit = slo.windows.unit
-    sample = unit.seconds / STEPS_OF_UNIT
+    sample = slo.windows.step.seconds
     errors, total = told.begun
-    yield BEGUN, _both(unit, errors / sample, total / sample)
+    yield BEGUN, _both(slo.windows.unit, errors / sample, total / sample)
     for window in slo.windows.counted:
         share = BEGUN / window.seconds
         yield BEGUN, _both(window, errors * share, total * share)
@@ -78,10 +78,10 @@ def _begun(slo: Slo, told: Story) -> Iterator[tuple[int, Values]]:
 
 
 def _seen(slo: Slo, told: Story) -> tuple[Fraction, Fraction]:
-    """The events that the steps have counted then, bad ones and all; of the first step what was missed."""
-    unit = slo.windows.unit.seconds
-    sample, missed = unit / STEPS_OF_UNIT, missed_of(slo)
-    errors, total = ((events / sample * FIRST_STEP + missed) * unit for events in told.begun)
+    """The events that the steps have counted then, bad ones and all; before the first of them what was missed."""
+    share = Fraction(sum(min(sample, LOOKS) for sample in LAST), LOOKS)
+    missed = missed_of(slo) * LAST.count(0) * slo.windows.step.seconds
+    errors, total = (events * share + missed for events in told.begun)
     return errors, total
 
 

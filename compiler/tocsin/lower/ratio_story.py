@@ -6,7 +6,6 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.lower.objective_proof import STEPS_OF_UNIT
 from tocsin.units import number
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def story(slo: Slo, form: Form) -> Story:
 
 def _moments(slo: Slo, form: Form, told: Fraction, rest: Fraction, flood: Fraction) -> Iterable[Moment]:
     unit = slo.windows.unit.seconds
-    sample = unit / STEPS_OF_UNIT
+    sample = slo.windows.step.seconds
     missed = missed_of(slo)
     born = told / unit
     after = rest / sample + (born if form.in_total else NONE)
