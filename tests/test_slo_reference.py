@@ -110,8 +110,9 @@ def test_an_outage_of_a_minute_is_in_the_budget_whenever_it_comes(promtool: Tool
     series, burst = [], 1000
     for shift in range(UNIT // STEP):
         labels = {"cluster": "east", "job": "web", "instance": f"web-{shift}:8000", "route": f"r{shift}", "code": "500"}
-        begin = 40 + shift
-        series.append({"series": _series(METRIC, labels), "values": f"0x{begin} {burst}x{LENGTH - begin}"})
+        # Far from zero, below which Prometheus extrapolates no counter.
+        before, begin = 10**6, 40 + shift
+        series.append({"series": _series(METRIC, labels), "values": f"{before}x{begin} {before + burst}x{LENGTH}"})
     events = f"abs({naming.slo_errors(Duration.of(days=1))} * 86400 / {burst} - 1) < {NEAR}"
     samples = [{"labels": "{}", "value": len(series)}]
     test = {
