@@ -6,15 +6,15 @@ The traffic is so uneven that a mean of ratios is wrong by a factor of 48.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import slo_peer
 from fleet.deadline import until
-from slo_month import PERIOD, Month, Server, backfill, month, now, raw, recorded, serving, units
-from slo_specs import BAD, METRIC, SLO, compiled, groups
+from slo_month import PERIOD
+from slo_specs import BAD, METRIC
+from slo_world import INSTANCES, world
 from tocsin import naming
 from toolbox import INSTALL, best
 
@@ -22,42 +22,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from slo_month import Server
+    from slo_world import World
+
 pytestmark = pytest.mark.xdist_group("slo-month")
 
-INSTANCES = 20
 NEAR = 0.001  # the largest relative error of a ratio
-FAST = "2s"  # the groups' interval here: what is recorded once is recorded soon
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """A server that has the month and evaluates our rules on it, and those rules as they were written."""
-
-    server: Server
-    month: Month
-    groups: list[dict[str, Any]]
-
-
-@contextlib.contextmanager
-def world(folder: Path, every: int) -> Iterator[World]:
-    """The world with a scrape every so many seconds."""
-    tools = best("prometheus"), best("promtool")
-    if tools[0] is None or tools[1] is None:
-        pytest.skip(f"no prometheus or no promtool found. {INSTALL}")
-    ours = groups(compiled(SLO, folder, instances=INSTANCES))
-    one = month(now(), INSTANCES, every)
-    backfill(tools[1], folder, raw(one))
-    with serving(tools[0], folder) as server:
-        past = recorded(server, one, [*units(ours), slo_peer.ratio("5m")])
-    backfill(tools[1], folder, past)
-    with serving(tools[0], folder, [{**group, "interval": FAST} for group in ours]) as server:
-        yield World(server, one, ours)
 
 
 @pytest.fixture(scope="module")
 def uneven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Scraped every minute."""
-    with world(tmp_path_factory.mktemp("month"), 60) as one:
+    with lived(tmp_path_factory.mktemp("month"), every=60) as one:
+        yield one
+
+
+@contextlib.contextmanager
+def lived(folder: Path, every: int) -> Iterator[World]:
+    """A month behind our rules, which are evaluated now."""
+    tools = best("prometheus"), best("promtool")
+    if tools[0] is None or tools[1] is None:
+        pytest.skip(f"no prometheus or no promtool found. {INSTALL}")
+    with world(tools[0], tools[1], folder, every) as one:
         yield one
 
 
@@ -126,5 +112,5 @@ def test_an_evaluation_loads_no_more_samples_than_others(uneven: World) -> None:
 @pytest.mark.slow
 def test_a_month_scraped_every_15_seconds(tmp_path: Path) -> None:
     """Four times as many samples, of which each says less."""
-    with world(tmp_path, 15) as one:
+    with lived(tmp_path, every=15) as one:
         is_true(one)
