@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tocsin.capacity import Size
+from tocsin.capacity import Loads, Size
 from tocsin.catalog import Metric
 from tocsin.factory import Channel
 from tocsin.source import Span
@@ -158,7 +158,10 @@ class Row(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The load by job of each cluster, by owner, and by server; of two replicas one is counted."""
+    """The load by job of each cluster, by owner, and by server; of two replicas one is counted.
+
+    `loads` are the samples that the rules of SLOs load.
+    """
 
     jobs: tuple[Row, ...]
     owners: tuple[Row, ...]
@@ -166,6 +169,7 @@ class Sizes(NamedTuple):
     total: Row
     retention: Duration
     origin: Span
+    loads: tuple[Loads, ...] = ()
 
 
 class ArgumentFile(NamedTuple):

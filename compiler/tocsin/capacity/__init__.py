@@ -2,6 +2,7 @@
 
 from tocsin.capacity.cost import LEAST_LOG, RETENTION, WIRE, disk, memory, per_day, written
 from tocsin.capacity.load import HISTOGRAM_SERIES, NOTHING, OTHER_SERIES, RECORDED, Part, Size, of
+from tocsin.capacity.queries import MOST_SAMPLES, Loads, Query, loads
 from tocsin.capacity.spread import (
     ABOVE,
     PEERS,
@@ -20,6 +21,7 @@ __all__ = [
     "ABOVE",
     "HISTOGRAM_SERIES",
     "LEAST_LOG",
+    "MOST_SAMPLES",
     "NOTHING",
     "OTHER_SERIES",
     "PEERS",
@@ -28,10 +30,13 @@ __all__ = [
     "RETENTION",
     "SINGLE",
     "WIRE",
+    "Loads",
     "Part",
+    "Query",
     "Size",
     "disk",
     "federated",
+    "loads",
     "memory",
     "named",
     "of",

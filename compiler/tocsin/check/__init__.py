@@ -12,6 +12,7 @@ from tocsin.check.hosts import check_hosts
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
+from tocsin.check.samples import check_samples
 from tocsin.check.servers import check_servers
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ CHECKS = (
     check_queries,
     check_servers,
     check_capacity,
+    check_samples,
     check_retention,
 )
 

@@ -6,11 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
+from tocsin.capacity import MOST_SAMPLES
 from tocsin.units import amount, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tocsin.capacity import Loads
     from tocsin.plan import Plan, Row, Sizes
 
 PATH = "docs/capacity.md"
@@ -35,7 +37,8 @@ def markdown(factory: str, sizes: Sizes) -> str:
         "Predicted for a sound fleet at work; a server's replicas are listed each, in the other tables counted once.\n"
         f"Disk is for {sizes.retention}. Remote write is per second, if all of it is written on.\n"
     )
-    return head + "".join(f"\n## {title}\n\n{_table(names, rows)}" for title, names, rows in tables)
+    body = "".join(f"\n## {title}\n\n{_table(names, rows)}" for title, names, rows in tables)
+    return head + body + _loaded(sizes.loads)
 
 
 def as_json(factory: str, sizes: Sizes) -> str:
@@ -47,6 +50,7 @@ def as_json(factory: str, sizes: Sizes) -> str:
         "jobs": [{"cluster": row.names[0], "job": row.names[1], **_plain(row)} for row in sizes.jobs],
         "owners": [{"owner": row.names[0], **_plain(row)} for row in sizes.owners],
         "total": _plain(sizes.total),
+        "slos": [_plain_load(one) for one in sizes.loads],
     }
     return json.dumps(said, indent=1) + "\n"
 
@@ -60,6 +64,41 @@ def _plain(row: Row) -> dict[str, float]:
         "disk_bytes": row.disk,
         "remote_write_bytes_per_second": row.written,
     }
+
+
+def _plain_load(one: Loads) -> dict[str, object]:
+    return {
+        "cluster": one.cluster,
+        "slo": one.slo,
+        "counted_samples": one.counted,
+        "summed_samples": one.summed,
+        "biggest_rule_samples": one.rule,
+        "biggest_selector": one.biggest.name,
+        "biggest_window_seconds": int(one.biggest.window.seconds),
+    }
+
+
+def _loaded(loads: Sequence[Loads]) -> str:
+    """What one evaluation of the rules of each SLO reads; nothing where there are none."""
+    if not loads:
+        return ""
+    head = ("cluster", "SLO", "counted windows", "summed windows", "biggest rule", "of a query's limit")
+    rows = [
+        (one.cluster, one.slo, *map(amount, (one.counted, one.summed, one.rule)), f"{_share(one.rule)} %")
+        for one in loads
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    ruler = ["-" * width if index < 2 else "-" * (width - 1) + ":" for index, width in enumerate(widths)]
+    lines = [_line(head, widths, 2), f"| {' | '.join(ruler)} |", *(_line(row, widths, 2) for row in rows)]
+    said = (
+        "Samples that Prometheus loads for one evaluation: windows times series by the interval of the scrapes, or of\n"
+        f"the steps where a window is summed up. A query may load {amount(MOST_SAMPLES)} (`--query.max-samples`).\n"
+    )
+    return f"\n## Samples loaded by the rules of SLOs\n\n{said}\n" + "\n".join(lines) + "\n"
+
+
+def _share(samples: int) -> str:
+    return f"{100 * samples / MOST_SAMPLES:.2g}"
 
 
 def _table(names: Sequence[str], rows: Sequence[Row]) -> str:
