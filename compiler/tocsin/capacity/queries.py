@@ -64,15 +64,17 @@ def loads(factory: Factory) -> Iterator[Loads]:
 
 
 def _of_slo(factory: Factory, cluster: Cluster, slo: Slo) -> Loads | None:
-    shown = [_shown(factory, cluster, selector) for selector in slo.indicator.selectors.values()]
-    if not any(series for _, series, _ in shown):
+    shown = {key: _shown(factory, cluster, selector) for key, selector in slo.indicator.selectors.items()}
+    if not any(series for _, series, _ in shown.values()):
         return None
-    rules = [
-        [Query(name, series, window, pace) for name, series, pace in shown]
-        for window in (slo.windows.unit, *slo.windows.counted)
-    ]
-    # The rule of all events reads these once more; where nothing fails they are read for a zero as well.
-    counted = sum(query.samples * (2 if query.name == shown[-1][0] else 1) for rule in rules for query in rule)
+    rules: list[list[Query]] = []
+    for window in (slo.windows.unit, *slo.windows.counted):
+        read = {key: Query(name, series, window, pace) for key, (name, series, pace) in shown.items()}
+        every = [query for key, query in read.items() if key == "total"]
+        # What is not good is what all have that the good ones have not, or all, where there are no good ones.
+        rest = 2 * every if "good" in read else []
+        rules += [every, [*(query for query in read.values() if query not in every), *rest]]
+    counted = sum(query.samples for rule in rules for query in rule)
     groups = prod(_values(factory, label, ()) for label in slo.by)
     unit, step = naming.slo_total(slo.windows.unit), slo.windows.step
     past = [Query(unit, groups, window, step) for window in (*slo.windows.summed, slo.period)]

@@ -81,11 +81,12 @@ def _counted(slo: Slo, texts: Texts) -> Events:
 
     def told(window: Duration) -> str:
         # Where nothing of that kind happened there may be no series that says so: that is zero, not silence.
-        return f"{rate(texts.told, window)}\nor 0 * sum by ({by}) (rate({texts.total}[{window}]))"
+        return f"{rate(texts.told, window)}\nor 0 * sum by ({by}) ({texts.total})"
 
     def rest(window: Duration) -> str:
-        # Never below zero by a scrape's jitter.
-        return f"clamp_min({total(window)}\n- ({told(window)}), 0)"
+        # Never below zero by a scrape's jitter. Where nothing tells of good ones all are bad, also those that came
+        # before the series ended.
+        return f"clamp_min({total(window)}\n- {rate(texts.told, window)}, 0)\nor {total(window)}"
 
     return Events(total, told if form(slo).tells_bad else rest)
 
