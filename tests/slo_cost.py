@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import slo_peer
 from fleet.deadline import until
-from slo_world import world
+from slo_specs import groups
+from slo_world import evaluated, fill
 from tocsin.units import Duration
 from toolbox import best
 
@@ -41,9 +42,9 @@ def seconds(server: Server, names: set[str]) -> list[dict[str, float]]:
     return [{name: list(seen[name].values())[number] for name in names} for number in range(1, ROUNDS + 1)]
 
 
-def a_minute(groups: Sequence[Mapping[str, Any]], took: Mapping[str, float]) -> float:
+def a_minute(some: Sequence[Mapping[str, Any]], took: Mapping[str, float]) -> float:
     """The seconds that groups take a minute, each as often as it is evaluated."""
-    return sum(took[group["name"]] * float(Duration.of(minutes=1) / _interval(group)) for group in groups)
+    return sum(took[group["name"]] * float(Duration.of(minutes=1) / _interval(group)) for group in some)
 
 
 def _interval(group: Mapping[str, Any]) -> Duration:
@@ -58,20 +59,15 @@ def main() -> int:
     if prometheus is None or promtool is None:
         print("no prometheus or no promtool found", file=sys.stderr)
         return 1
-    peer = slo_peer.groups()
-    with (
-        tempfile.TemporaryDirectory(prefix="tocsin-slo-cost-") as folder,
-        world(prometheus, promtool, Path(folder), 60, [*peer, RAW]) as one,
-    ):
-        parts = {"ours": one.groups, "peer": peer, "raw": [RAW]}
-        rounds = seconds(one.server, {group["name"] for groups in parts.values() for group in groups})
-    said = {
-        part: {
-            "once": [sum(took[group["name"]] for group in groups) for took in rounds],
-            "a minute": [a_minute(groups, took) for took in rounds],
-        }
-        for part, groups in parts.items()
-    }
+    said = {}
+    with tempfile.TemporaryDirectory(prefix="tocsin-slo-cost-") as folder:
+        _, result = fill(prometheus, promtool, Path(folder), 60)
+        for part, some in {"ours": groups(result), "peer": slo_peer.groups(), "raw": [RAW]}.items():
+            # One after the other: beside the counters of a month everything is slow.
+            with evaluated(prometheus, Path(folder), some) as server:
+                rounds = seconds(server, {group["name"] for group in some})
+            once = [sum(took.values()) for took in rounds]
+            said[part] = {"once": once, "a minute": [a_minute(some, took) for took in rounds]}
     print(json.dumps(said))
     return 0
 

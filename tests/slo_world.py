@@ -1,4 +1,4 @@
-"""A server that has the month and evaluates on it our rules, and others' if they are wanted."""
+"""A server that has the month and evaluates rules on it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tocsin.capacity import Loads
+    from tocsin.pipeline import Compiled
     from toolbox import Tool
 
 INSTANCES = 20
@@ -32,17 +33,28 @@ class World:
     loads: Loads
 
 
-@contextlib.contextmanager
-def world(
-    prometheus: Tool, promtool: Tool, folder: Path, every: int, others: Sequence[Mapping[str, Any]] = ()
-) -> Iterator[World]:
-    """The world with a scrape every so many seconds; `others` are groups that are evaluated beside ours."""
+def fill(prometheus: Tool, promtool: Tool, folder: Path, every: int) -> tuple[Month, Compiled]:
+    """Blocks in `folder` of the month, scraped every so many seconds, and of what the units recorded of it."""
     result = compiled(SLO, folder, instances=INSTANCES)
-    ours, (loads,) = groups(result), capacity.loads(result.factory)
     one = month(now(), INSTANCES, every)
     backfill(promtool, folder, raw(one))
     with serving(prometheus, folder) as server:
-        past = recorded(server, one, [*units(ours), slo_peer.ratio("5m")])
+        past = recorded(server, one, [*units(groups(result)), slo_peer.ratio("5m")])
     backfill(promtool, folder, past)
-    with serving(prometheus, folder, [{**group, "interval": FAST} for group in (*ours, *others)]) as server:
-        yield World(server, one, ours, loads)
+    return one, result
+
+
+@contextlib.contextmanager
+def evaluated(prometheus: Tool, folder: Path, some: Sequence[Mapping[str, Any]]) -> Iterator[Server]:
+    """A server on these blocks that evaluates some groups, all of them at once and soon again."""
+    with serving(prometheus, folder, [{**group, "interval": FAST} for group in some]) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def world(prometheus: Tool, promtool: Tool, folder: Path, every: int) -> Iterator[World]:
+    """The world with a scrape every so many seconds."""
+    one, result = fill(prometheus, promtool, folder, every)
+    (loads,) = capacity.loads(result.factory)
+    with evaluated(prometheus, folder, groups(result)) as server:
+        yield World(server, one, groups(result), loads)
