@@ -76,19 +76,30 @@ def _story(slo: Slo) -> AlertStory:
     pace = max(pace_of(slo.windows.unit), Duration(-(-max(*holds, HOLD) // (MOST_STEPS * MINUTE)) * MINUTE))
     waiting = []
     end = Duration(START * pace)
-    for hold in sorted({hold for hold in holds if hold}):
-        end = Duration(START * pace + -(-hold // pace) * pace)
-        waiting.append((Duration(end - pace), str(sum(one >= hold for one in holds))))
+    fired = tuple(_fired(slo))
+    paces = [-(-holds[index] // pace) for index, _, _ in fired]  # alerts wait for whole ones
+    for count in sorted({count for count in paces if count}):
+        end = Duration((START + count) * pace)
+        waiting.append((Duration(end - pace), str(sum(one >= count for one in paces))))
     feeds = [feed for pair in slo.pairs for feed in _windows(slo, pair)]
-    order = sorted(range(len(slo.pairs)), key=lambda index: str(slo.pairs[index].long))
     return AlertStory(
         pace,
-        (*feeds, *_crowd(slo), _traffic(slo)),
+        (*feeds, *_crowd(slo), *_traffic(slo)),
         tuple(waiting),
         end,
-        tuple((index, str(slo.pairs[index].long), _ratio(slo, slo.pairs[index])) for index in order),
+        fired,
         Duration(2 * pace + -(-HOLD // pace) * pace),
     )
+
+
+def _fired(slo: Slo) -> Iterator[tuple[int, str, float]]:
+    """Each alert at its pair's place, and, where the unit itself is fed, all that look at what is made of it."""
+    made = {slo.windows.unit, *slo.windows.summed}
+    for at in sorted(slo.pairs, key=lambda pair: str(pair.long)):
+        for index, pair in enumerate(slo.pairs):
+            over = at.threshold(slo.budget) * ABOVE > pair.threshold(slo.budget)
+            if pair == at or (not _is_fed(slo, at) and {*pair[:2]} <= made and over):
+                yield index, str(at.long), _ratio(slo, at)
 
 
 def _is_fed(slo: Slo, pair: Pair) -> bool:
@@ -140,11 +151,14 @@ def _crowd(slo: Slo) -> Iterator[Feed]:
             yield Feed(OTHER, name(window), values)
 
 
-def _traffic(slo: Slo) -> Feed:
+def _traffic(slo: Slo) -> Iterator[Feed]:
     """Enough for two steps, then too little, or none at all where no amount is known to be too little."""
     limit = (slo.expected or Fraction(1)) * SHARE
     after = "stale" if slo.expected is None else f"{number(limit * BELOW)}x99"
-    return Feed(FEW, naming.slo_total(slo.windows.unit), f"{number(limit * ABOVE)}x1 {after}")
+    yield Feed(FEW, naming.slo_total(slo.windows.unit), f"{number(limit * ABOVE)}x1 {after}")
+    longest = max(slo.windows.all)
+    if longest not in slo.windows.summed:  # it still knows what was, and is not made of what is fed
+        yield Feed(FEW, naming.slo_total(longest), "1x99")
 
 
 def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTest:
@@ -155,7 +169,7 @@ def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTes
         place: series("", {**labels, "slo": f"not-{slo.id}" if place == OTHER else slo.id}, "")[0]
         for place, labels in places.items()
     }
-    feeds = story.feeds if gone else story.feeds[:-1]
+    feeds = [feed for feed in story.feeds if gone or feed.place != FEW]
     state, pending = _state(burns[0]), _state(burns[0], alertstate="pending")
     readings = [Reading(Duration(step * story.pace), state, ()) for step in range(len(SILENT))]
     readings += [Reading(at, f"count({pending})", (("{}", count),)) for at, count in story.waiting]
