@@ -25,7 +25,11 @@ PYRRA_PERIOD = Duration.of(days=28)
 SLOTH_PERIODS = (Duration.of(days=28), Duration.of(days=30))  # those that Sloth ships windows for
 SHORT_OF = 12  # the short window is this part of the long one
 SCRAPES = 4  # the least in a window: two for a rate, and one of them may fail at either end
-UNIT = Duration.of(minutes=5)  # the longest step in which events are counted that long windows are summed up from
+UNIT = Duration.of(minutes=5)  # the longest window in which events are counted that long windows are summed up from
+# A rate loses what comes between two windows, since it has no sample on one side: with SCRAPES in a unit a quarter of
+# it. Looked at so many times a unit, each event is seen by some of the windows, and an even number of times where the
+# step is the interval of the scrapes. As many as 30 days can have within Prometheus' 50 million samples: 43,200.
+LOOKS = 5
 RECORDED_FROM = Duration.of(days=1)  # from here on a window is summed up: it would read too many samples of counters
 _LEAST_SHORT, _LEAST_LONG = Duration.of(minutes=1), Duration.of(minutes=5)
 _HOLD = Duration.of(minutes=2)
@@ -140,11 +144,16 @@ def _rounded(length: Duration, most: Duration) -> Duration:
 
 
 class Windows(NamedTuple):
-    """The windows of an SLO. `unit` is the step in which events are counted once; `summed` are made of such steps."""
+    """The windows of an SLO. The `summed` ones are made of what the `unit` has seen at each `step`."""
 
     unit: Duration
     counted: tuple[Duration, ...]
     summed: tuple[Duration, ...]
+
+    @property
+    def step(self) -> Duration:
+        """The time between two looks at the unit, each of which stands for that time."""
+        return Duration(self.unit // LOOKS)
 
     @property
     def all(self) -> tuple[Duration, ...]:

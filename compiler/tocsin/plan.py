@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tocsin.capacity import Size, TierLoad
+from tocsin.capacity import Loads, Size, TierLoad
 from tocsin.catalog import Metric
 from tocsin.factory import Channel
 from tocsin.routes import Inhibition, Route, TimeInterval
@@ -174,7 +174,10 @@ class TierRow(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The load by job of each cluster, by owner, by server, and by tier; of two replicas one is counted."""
+    """The load by job of each cluster, by owner, by server, and by tier; of two replicas one is counted.
+
+    `loads` are the samples that the rules of SLOs load.
+    """
 
     jobs: tuple[Row, ...]
     owners: tuple[Row, ...]
@@ -183,6 +186,7 @@ class Sizes(NamedTuple):
     total: Row
     retention: Duration
     origin: Span
+    loads: tuple[Loads, ...] = ()
 
 
 class ArgumentFile(NamedTuple):

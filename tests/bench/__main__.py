@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import nodes, ours, peers
+from . import nodes, ours, peers, slo_rules
 from .clock import RunError, Sample, Spread, Work, rounds_of
 from .growth import SIZES, Growth
 from .table import Bound, Row, all_kept, print_aligned, print_rows, show_progress
@@ -70,6 +70,7 @@ def comparisons(rounds: Rounds, specs: Path) -> list[Row]:
         *grown("SLO", SIZES, ours.compile_work, rounds.growth, specs),
         *grown("node", nodes.NODES, nodes.nodes_work, rounds.growth, specs),
         compared("tocsin build: promtool on its output", built, rounds.build, times_slower, Bound("≤", 1.6)),
+        *slo_rules.rows(),
     ]
 
 

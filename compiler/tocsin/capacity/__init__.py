@@ -3,6 +3,7 @@
 from tocsin.capacity.cost import LEAST_LOG, MEMORY, RETENTION, WIRE, disk, memory, per_day, written
 from tocsin.capacity.entities import bound
 from tocsin.capacity.load import ALERTMANAGER, ITSELF, NOTHING, OTHER_SERIES, RECORDED, RULES, Part, Size, of
+from tocsin.capacity.queries import MOST_SAMPLES, Loads, Query, loads
 from tocsin.capacity.spread import (
     ABOVE,
     PEERS,
@@ -24,6 +25,7 @@ __all__ = [
     "ITSELF",
     "LEAST_LOG",
     "MEMORY",
+    "MOST_SAMPLES",
     "NOTHING",
     "OTHER_SERIES",
     "PEERS",
@@ -33,12 +35,15 @@ __all__ = [
     "RULES",
     "SINGLE",
     "WIRE",
+    "Loads",
     "Part",
+    "Query",
     "Size",
     "TierLoad",
     "bound",
     "disk",
     "federated",
+    "loads",
     "memory",
     "named",
     "of",

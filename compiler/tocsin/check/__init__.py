@@ -15,6 +15,7 @@ from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
 from tocsin.check.rules import check_rules
+from tocsin.check.samples import check_samples
 from tocsin.check.scheduler import check_scheduler
 from tocsin.check.servers import check_servers
 from tocsin.check.sharing import check_sharing
@@ -40,6 +41,7 @@ CHECKS = (
     check_availability,
     check_servers,
     check_capacity,
+    check_samples,
     check_retention,
     check_tenants,
     check_values,

@@ -6,17 +6,19 @@ import json
 from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
-from tocsin.capacity import MEMORY, WIRE
+from tocsin.capacity import MEMORY, MOST_SAMPLES, WIRE
 from tocsin.units import amount, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from tocsin.capacity import Loads
     from tocsin.plan import Plan, Row, Sizes, TierRow
 
 PATH = "docs/capacity.md"
 _COLUMNS = ("targets", "series", "samples/s", "memory", "disk", "remote write")
 _TIER_COLUMNS = ("tier", "keeps", "resolution", "series", "samples/s", "disk", "remote write")
+_LOAD_COLUMNS = ("cluster", "SLO", "counted windows", "summed windows", "biggest rule", "of a query's limit")
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -46,7 +48,7 @@ def markdown(factory: str, sizes: Sizes) -> str:
     shown = ((title, _table((*names, *_COLUMNS), len(names), map(_cells, rows))) for title, names, rows in tables)
     body = "".join(f"\n## {title}\n\n{table}" for title, table in shown)
     by_tier = _table(_TIER_COLUMNS, 3, map(_tier_cells, sizes.tiers))
-    return f"{head}{body}\n## By retention tier\n\n{by_tier}"
+    return f"{head}{body}\n## By retention tier\n\n{by_tier}{_loaded(sizes.loads)}"
 
 
 def as_json(factory: str, sizes: Sizes) -> str:
@@ -59,6 +61,7 @@ def as_json(factory: str, sizes: Sizes) -> str:
         "owners": [{"owner": row.names[0], **_plain(row)} for row in sizes.owners],
         "tiers": [_plain_tier(row) for row in sizes.tiers],
         "total": _plain(sizes.total),
+        "slos": [_plain_load(one) for one in sizes.loads],
     }
     return json.dumps(said, indent=1) + "\n"
 
@@ -84,6 +87,34 @@ def _plain_tier(row: TierRow) -> dict[str, object]:
         "disk_bytes": row.load.disk,
         "remote_write_bytes_per_second": row.load.written,
     }
+
+
+def _plain_load(one: Loads) -> dict[str, object]:
+    return {
+        "cluster": one.cluster,
+        "slo": one.slo,
+        "counted_samples": one.counted,
+        "summed_samples": one.summed,
+        "biggest_rule_samples": one.rule,
+        "biggest_selector": one.biggest.name,
+        "biggest_window_seconds": int(one.biggest.window.seconds),
+    }
+
+
+def _loaded(loads: Sequence[Loads]) -> str:
+    """What one evaluation of the rules of each SLO reads; nothing where there are none."""
+    if not loads:
+        return ""
+    said = (
+        "Samples that Prometheus loads for one evaluation: windows times series by the interval of the scrapes, or of\n"
+        f"the steps where a window is summed up. A query may load {amount(MOST_SAMPLES)} (`--query.max-samples`).\n"
+    )
+    return f"\n## Samples loaded by the rules of SLOs\n\n{said}\n" + _table(_LOAD_COLUMNS, 2, map(_load_cells, loads))
+
+
+def _load_cells(one: Loads) -> tuple[str, ...]:
+    share = f"{100 * one.rule / MOST_SAMPLES:.2g} %"
+    return (one.cluster, one.slo, *map(amount, (one.counted, one.summed, one.rule)), share)
 
 
 def _table(head: Sequence[str], names: int, rows: Iterable[Sequence[str]]) -> str:

@@ -40,7 +40,7 @@ def _files(file: RuleFile) -> Iterator[Artifact]:
         for test in group.tests:
             paces.setdefault(test.pace or test.interval, []).append(test)
     for number, (pace, tests) in enumerate(paces.items()):
-        yield _file(file, tests, pace, f"-{pace}" if number else "")
+        yield _file(file, tests, pace, f".{number + 1}" if number else "")
 
 
 def _file(file: RuleFile, tests: list[RuleTest], pace: Duration, suffix: str) -> Artifact:

@@ -27,11 +27,11 @@ def described(slo: Slo) -> tuple[Record, Record]:
 
 
 def long_windows(slo: Slo, me: str) -> Iterator[tuple[str, str]]:
-    """Events per second over the windows that are summed up from steps, each as long as the unit: each counted once."""
-    unit = slo.windows.unit
+    """Events per second over the windows that are summed up of what the unit has seen at each step."""
+    step = slo.windows.step
     for window in slo.windows.summed:
         for name in (naming.slo_total, naming.slo_errors):
-            per_second = f"{number(unit.seconds)} / {number(window.seconds)}"
+            per_second = f"{number(step.seconds)} / {number(window.seconds)}"
             yield name(window), f"{_summed(slo, me, name, window)} * {per_second}"
 
 
@@ -47,8 +47,8 @@ def period(slo: Slo, me: str) -> Texts:
 
     The last is left * P / burn rate (P the period): what is left at the pace of now, nought once it is gone.
     """
-    unit = number(slo.windows.unit.seconds)
-    errors, total = (f"{_summed(slo, me, name, slo.period)} * {unit}" for name in (naming.slo_errors, naming.slo_total))
+    step = number(slo.windows.step.seconds)
+    errors, total = (f"{_summed(slo, me, name, slo.period)} * {step}" for name in (naming.slo_errors, naming.slo_total))
     ratio = _ratio(slo, naming.SLO_PERIOD_ERRORS + me, naming.SLO_PERIOD_TOTAL + me)
     left = f"1 - {naming.SLO_PERIOD_RATIO}{me} / {number(slo.budget)}"
     lasts = f"clamp_min({naming.SLO_BUDGET_LEFT}{me}, 0) * {number(slo.period.seconds)}"
@@ -57,7 +57,7 @@ def period(slo: Slo, me: str) -> Texts:
 
 
 def _summed(slo: Slo, me: str, name: Callable[[Duration], str], window: Duration) -> str:
-    return f"sum_over_time({name(slo.windows.unit)}{me}[{window}:{slo.windows.unit}])"
+    return f"sum_over_time({name(slo.windows.unit)}{me}[{window}:{slo.windows.step}])"
 
 
 def _ratio(slo: Slo, errors: str, total: str) -> str:

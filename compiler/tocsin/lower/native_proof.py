@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.indicators import Latency, of_kind
 from tocsin.lower.native import Texts
-from tocsin.lower.objective_proof import STEPS_OF_UNIT, pace_of
+from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio_story import missed_of
 from tocsin.lower.readings import both, crowd, of_period, off, what_it_is
 from tocsin.plan import Reading, RuleTest
@@ -38,7 +38,7 @@ SCHEMA = 8  # 256 buckets to a power of two
 def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     """The recorded events of the unit window in each part, and what share of them is bad in the long ones."""
     texts, unit, me = Texts(*cast.texts), slo.windows.unit, f"{{slo={quote(cast.id)}}}"
-    interval = Duration(unit // STEPS_OF_UNIT)
+    interval = slo.windows.step
     exprs = [(at, off(me, both(unit, errors, total))) for at, errors, total in _moments(slo)]
     # Where missing events are bad, those before the begin were missed.
     exprs += [(USUAL, expr) for expr in _shares(slo, me, is_here)] if not missed_of(slo) else []
@@ -64,7 +64,7 @@ def _bad(slo: Slo) -> Fraction:
 def _moments(slo: Slo) -> Iterator[tuple[int, Fraction, Fraction]]:
     """At a sample, the bad events and all events per second of the unit window."""
     unit, missed, bad = slo.windows.unit.seconds, missed_of(slo), _bad(slo)
-    sample = unit / STEPS_OF_UNIT
+    sample = slo.windows.step.seconds
     yield USUAL, bad / sample, EACH / sample
     yield STILL, missed, missed
     yield BORN, EACH / unit, EACH / unit

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
+from tocsin.burn import LOOKS
 from tocsin.lower.proofs import firing, series
 from tocsin.lower.vanishing import HOLD, SHARE
 from tocsin.plan import Expectation, Reading, RuleTest
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from tocsin.plan import Alert
 
 ABOVE, BELOW = Fraction(105, 100), Fraction(95, 100)
-STEPS_OF_UNIT = 5  # samples of a test within the unit window
 MOST_STEPS = 10  # for which an alert is waited for; longer ones are waited for in longer steps
 MINUTE = Duration.of(minutes=1)
 START = 5  # at this step all conditions begin to hold: a whole number of units
@@ -68,7 +68,7 @@ class AlertStory(NamedTuple):
 
 def pace_of(unit: Duration) -> Duration:
     """How often rules are evaluated in the tests of an SLO: at every second sample."""
-    return Duration(2 * unit // STEPS_OF_UNIT)
+    return Duration(2 * unit // LOOKS)
 
 
 def _story(slo: Slo) -> AlertStory:
@@ -127,7 +127,7 @@ def _windows(slo: Slo, pair: Pair) -> Iterator[Feed]:
 def _total(slo: Slo, pair: Pair, shares: Shares) -> Fraction:
     """Events per second of which there are enough in the long window, or just not."""
     # A window that comes with its steps has seen one of them when it is asked for.
-    seconds = pair.long.seconds if _is_fed(slo, pair) else slo.windows.unit.seconds
+    seconds = pair.long.seconds if _is_fed(slo, pair) else slo.windows.step.seconds
     return slo.least * shares.events / seconds if slo.least else Fraction(1)
 
 

@@ -96,8 +96,9 @@ def _counted(slo: Slo, texts: Texts, same: str) -> Events:
         return f"{rate(texts.told, window)}\nor 0 * sum by ({by}) ({texts.total})"
 
     def rest(window: Duration) -> str:
-        # Never below zero by a scrape's jitter.
-        return f"clamp_min({total(window)}\n- ({told(window)}), 0)"
+        # Never below zero by a scrape's jitter. Where nothing tells of good ones all are bad, also those that came
+        # before the series ended.
+        return f"clamp_min({total(window)}\n- {rate(texts.told, window)}, 0)\nor {total(window)}"
 
     return Events(total, told if form(slo).tells_bad else rest)
 

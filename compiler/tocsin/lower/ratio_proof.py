@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin.lower.burns import ALERT
-from tocsin.lower.objective_proof import STEPS_OF_UNIT, pace_of
+from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio import Texts, form
-from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
+from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, LAST, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
 from tocsin.lower.readings import Values, both, crowd, of_period, off, what_it_is
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     """The recorded events of every window in each part of the story, and what becomes of the alerts."""
     texts, told, unit = Texts(*cast.texts), story(slo, form(slo)), slo.windows.unit
-    me, interval = f"{{slo={quote(cast.id)}}}", Duration(unit // STEPS_OF_UNIT)
+    me, interval = f"{{slo={quote(cast.id)}}}", slo.windows.step
     values = [*_moments(slo, told), *(_period(slo, told) if is_here else ())]
     readings = [
         Reading(Duration(sample * interval), f"{off(me, series)} < bool 1e-9", ((texts.place, "1"),))
@@ -59,8 +59,7 @@ def _counters(texts: Texts, told: Story) -> tuple[tuple[str, str], ...]:
 
 def _moments(slo: Slo, told: Story) -> Iterator[tuple[int, Values]]:
     """The unit window all the time, and how the long ones grow in the begin."""
-    unit = slo.windows.unit
-    sample = unit.seconds / STEPS_OF_UNIT
+    unit, sample = slo.windows.unit, slo.windows.step.seconds
     for at, errors, total in told.moments:
         yield at, both(unit, errors / sample, total / sample)
     for window in slo.windows.counted:
@@ -72,9 +71,9 @@ def _moments(slo: Slo, told: Story) -> Iterator[tuple[int, Values]]:
 
 
 def _stepped(slo: Slo, told: Story) -> tuple[Fraction, Fraction]:
-    """The events that the steps have counted; of the first step, where no rate is yet, what is missed."""
-    missed = missed_of(slo) * slo.windows.unit.seconds
-    return told.steps.errors * STEPS_OF_UNIT + missed, told.steps.total * STEPS_OF_UNIT + missed
+    """The events that the looks at the unit have counted; in those before there is a rate, what is missed."""
+    missed = missed_of(slo) * LAST.count(0) * slo.windows.step.seconds
+    return told.steps.errors + missed, told.steps.total + missed
 
 
 def _period(slo: Slo, told: Story) -> Iterator[tuple[int, Values]]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.lower.objective_proof import STEPS_OF_UNIT
+from tocsin.burn import LOOKS
 from tocsin.units import number
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 BEGUN, TOLD, ENDED, BORN, IDLE, RESTARTED, OUTAGE = 6, 12, 18, 20, 26, 32, 38
 EACH = Fraction(1000)  # events of a sample before the outage
 NONE = Fraction(0)
-# What the first step of the unit window shows: a rate over a whole unit of which four samples of five are there. The
-# counters begin with a zero, so that no Prometheus guesses at what was before.
-PART = Fraction(STEPS_OF_UNIT - 1, STEPS_OF_UNIT)
+# The sample at which the rules were last evaluated, at each look at the unit until the told events are seen. Counters
+# begin with a zero, so that no Prometheus guesses at what was before: a unit counts as many samples as there were.
+LAST = tuple(sample - sample % 2 for sample in range(TOLD + 1))
 
 
 class Moment(NamedTuple):
@@ -36,7 +36,7 @@ class Moment(NamedTuple):
 class Story(NamedTuple):
     """The counters in promtool's notation, and the events of a sample as the unit window then shows them.
 
-    `grown` are all events since the begin, `steps` those that the unit's steps have counted.
+    `grown` are all events since the begin, `steps` those that the looks at the unit have counted.
     """
 
     told: str
@@ -62,10 +62,15 @@ def story(slo: Slo, form: Form) -> Story:
     rests: list[Fraction | None] = [*_rising(NONE, rest, BORN), *[rest * BORN] * (IDLE - BORN)]
     rests += _restarted(rest, rest_flood)
     seen = _Seen(form, told, rest)
-    first, second = seen.at(0, NONE, PART), seen.at(0, told * PART)
-    steps = Moment(TOLD, first.errors + second.errors, first.total + second.total)
+    looks = [seen.at(TOLD, told * _share(at - BEGUN), _share(at)) for at in LAST]
+    steps = Moment(TOLD, sum((one.errors for one in looks), NONE), sum((one.total for one in looks), NONE))
     grown = (seen.at(BEGUN, NONE, Fraction(BEGUN)), seen.at(TOLD, told * (TOLD - BEGUN), Fraction(TOLD)))
     return Story(_notation(tells), _notation(rests), tuple(_moments(seen, slo, flood)), grown, steps)
+
+
+def _share(samples: int) -> Fraction:
+    """The share of a unit that so many samples are."""
+    return Fraction(min(max(samples, 0), LOOKS), LOOKS)
 
 
 class _Seen(NamedTuple):
@@ -85,8 +90,8 @@ def _moments(seen: _Seen, slo: Slo, flood: Fraction) -> Iterable[Moment]:
     yield seen.at(BEGUN, NONE)
     yield seen.at(TOLD, seen.told)
     yield seen.at(ENDED, NONE)
-    yield seen.at(BORN, seen.told / STEPS_OF_UNIT)  # once within the unit
-    missed = missed_of(slo) * slo.windows.unit.seconds / STEPS_OF_UNIT
+    yield seen.at(BORN, seen.told / LOOKS)  # once within the unit
+    missed = missed_of(slo) * slo.windows.step.seconds
     yield Moment(IDLE, missed, missed)
     yield seen.at(RESTARTED, seen.told)
     yield Moment(OUTAGE, flood, flood)

@@ -35,6 +35,7 @@ def sizes(factory: Factory, servers: Sequence[Server], retention: Duration) -> S
         total=_row(("all",), total, retention),
         retention=retention,
         origin=factory.servers.origin,
+        loads=tuple(capacity.loads(factory)),
     )
 
 
