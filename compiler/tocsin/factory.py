@@ -122,6 +122,16 @@ class Cluster(NamedTuple):
     cooling: str = "air"
 
 
+def paces(clusters: Collection[Cluster], exporter: str, default: Duration) -> list[Duration]:
+    """How often each cluster scrapes what an exporter or a job shows; `default` is that of the nodes' exporters."""
+    found = []
+    for cluster in clusters:
+        found += [job.interval for job in cluster.jobs if job.name == exporter]
+        found += [one.interval for one in cluster.exporters if one.kind.job == exporter]
+        found += [default] if exporter in cluster.ports else []
+    return found
+
+
 class Deep(NamedTuple):
     """Signals that are scraped only on nodes with an active job, every `interval`, from an exporter of their own.
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from tocsin.promql import Selector
+    from tocsin.units import Duration
+
+GAUGES = ("while", "gauge")  # the keys of selectors whose values are read as they are; of others, rates are
+# The least past, in unit windows, by which a job is judged: of twelve, the two that one odd moment spoils are few.
+BASELINE_UNITS = 12
 
 
 class Ratio(NamedTuple):
@@ -27,4 +34,77 @@ class Ratio(NamedTuple):
         return {key: selector for key, selector in named.items() if selector is not None}
 
 
-Indicator = Ratio
+class Slices(NamedTuple):
+    """Time, cut in slices: one ends every `every`, at each evaluation of the rules. It looks back `look`."""
+
+    every: Duration
+    look: Duration
+
+
+class TimeSlice(NamedTuple):
+    """Slices in which a counter rises by `at_least` a second, while `expected`, a gauge, is 1 for `grace` already.
+
+    Without `expected` the counter should always rise. `key` is the selector's in the spec.
+    """
+
+    key: str
+    counter: Selector
+    at_least: Fraction
+    expected: Selector | None
+    grace: Duration
+    slices: Slices
+
+    @property
+    def total(self) -> Selector:
+        """The series that the indicator is about."""
+        return self.counter
+
+    @property
+    def selectors(self) -> dict[str, Selector]:
+        """Every selector by its key in the spec."""
+        return _of_counter(self.key, self.counter, self.expected)
+
+
+class Slowdown(NamedTuple):
+    """Slices in which a counter rises as fast as it used to, or slower by less than the share `at_most`.
+
+    How fast that was is seen over `baseline`. The rest is as in a time slice.
+    """
+
+    key: str
+    counter: Selector
+    at_most: Fraction
+    baseline: Duration
+    expected: Selector
+    grace: Duration
+    slices: Slices
+
+    @property
+    def total(self) -> Selector:
+        """The series that the indicator is about."""
+        return self.counter
+
+    @property
+    def selectors(self) -> dict[str, Selector]:
+        """Every selector by its key in the spec."""
+        return _of_counter(self.key, self.counter, self.expected)
+
+
+def _of_counter(key: str, counter: Selector, expected: Selector | None) -> dict[str, Selector]:
+    return {key: counter} if expected is None else {key: counter, "while": expected}
+
+
+Indicator = Ratio | TimeSlice | Slowdown
+Kind = TypeVar("Kind", bound=Indicator)
+
+
+def of_kind(indicator: Indicator, kind: type[Kind]) -> Kind:
+    """The indicator, which is of that kind; TypeError where the compiler takes it for another."""
+    if not isinstance(indicator, kind):
+        raise TypeError(indicator)
+    return indicator
+
+
+def ends(indicator: Indicator) -> bool:
+    """Whether the spec says when nothing is to be expected: that it ends is then no surprise."""
+    return getattr(indicator, "expected", None) is not None

@@ -13,6 +13,7 @@ from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
 from tocsin.check.servers import check_servers
+from tocsin.check.slices import check_slices
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -25,6 +26,7 @@ CHECKS = (
     check_hosts,
     check_cooling,
     check_objectives,
+    check_slices,
     check_queries,
     check_servers,
     check_capacity,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import burn
+from tocsin.factory import paces
 from tocsin.units import Duration, number, percent
 
 if TYPE_CHECKING:
@@ -78,10 +79,11 @@ def check_factors(slo: written.Slo, path: Path, document: Document, log: Log) ->
 
 def check_scrapes(factory: Factory, slo: Slo, document: Document, log: Log) -> None:
     """A window has samples enough for a rate at the pace at which the slowest cluster scrapes its events."""
-    paces = [pace for name in _exporters(factory, slo) for pace in _intervals(factory, name)]
-    if not paces:
+    clusters = factory.clusters.values()
+    found = [pace for name in _exporters(factory, slo) for pace in paces(clusters, name, factory.interval)]
+    if not found:
         return
-    pair, pace = min(slo.pairs, key=lambda one: one.short), max(paces)
+    pair, pace = min(slo.pairs, key=lambda one: one.short), max(found)
     if pair.short < burn.SCRAPES * pace:
         what = f"the short window of the {pair.long} alert, {pair.short}, has fewer than {burn.SCRAPES} scrapes"
         hint = f"its events are scraped every {pace}: "
@@ -93,15 +95,6 @@ def _exporters(factory: Factory, slo: Slo) -> set[str]:
     names = {selector.metric or "" for selector in slo.indicator.selectors.values()}
     stems = {name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum") for name in names}
     return {factory.metrics[name].exporter for name in names | stems if name in factory.metrics}
-
-
-def _intervals(factory: Factory, exporter: str) -> list[Duration]:
-    found = []
-    for cluster in factory.clusters.values():
-        found += [job.interval for job in cluster.jobs if job.name == exporter]
-        found += [one.interval for one in cluster.exporters if one.kind.job == exporter]
-        found += [factory.interval] if exporter in cluster.ports else []
-    return found
 
 
 def _place_of(slo: Slo, pair: burn.Pair, document: Document) -> Span:

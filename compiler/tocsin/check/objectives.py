@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tocsin import burn
 from tocsin.check.burns import check_alerts, check_factors, check_scrapes
 from tocsin.diagnostics import Related
+from tocsin.spec.slos import SLICED
 from tocsin.units import number, percent
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def check_objectives(factory: Factory, document: Document, log: Log) -> None:
                 _check_traffic(slo, path, document, log)
             if id_ in factory.slos:
                 check_scrapes(factory, factory.slos[id_], document, log)
-        if slo.no_traffic == "bad" and slo.traffic.expected is None:
+        is_sliced = any(getattr(slo, kind) is not None for kind in SLICED)
+        if slo.no_traffic == "bad" and slo.traffic.expected is None and not is_sliced:
             what = "`no_traffic: bad` counts events that do not come, but how many should come is not said"
             log.error("SLO117", what, places.value(*path, "no_traffic"), "write `traffic: {expected: 20/s}` beside it")
 

@@ -11,6 +11,7 @@ from tocsin.load.shape import has_entries, known_keys, required_keys
 from tocsin.secrecy import is_secret, is_secret_link, names_secret
 from tocsin.spec import PLANNED, PLANNED_VALUES
 from tocsin.spec.scalars import kind
+from tocsin.spec.slos import INDICATORS, SELECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,9 +32,9 @@ _WANTED = {
     "string_type": "text",
     "bool_type": "true or false",
 }
-_OTHER_OBJECTIVES = ("slos.*.latency", "slos.*.time_slice", "slos.*.availability", "slos.*.composite")
+_OTHER_OBJECTIVES = ("slos.*.latency", "slos.*.availability", "slos.*.composite")
 _CHOICES = ("clusters.*.discovery", "owners.*.page", "owners.*.ticket")
-_SELECTORS = ("slos.*.ratio.bad", "slos.*.ratio.good", "slos.*.ratio.total")
+_SELECTORS = tuple(f"slos.*.{kind}.{key}" for kind, keys in SELECTORS.items() for key in keys)
 _QUOTE_IT = "put the metric first, and the whole into quotes: 'requests_total{label=\"value\"}'"
 
 
@@ -107,7 +108,7 @@ def _meant_key(path: Path, known: Iterable[str]) -> str:
 def _planned_key(path: Path, places: Places, log: Log) -> None:
     hint = "remove it: a key that has no effect would only look as if it had one"
     if _is_in(path, _OTHER_OBJECTIVES):
-        hint = "this version understands `ratio`"
+        hint = f"this version understands {_either(INDICATORS, '`')}"
     elif _is_in(path[:-1], _CHOICES):
         hint = f"this version understands {_either(known_keys(path[:-1]), '`')}"
     what = f"`{path[-1]}` in {_named(path[:-1])} is planned, this version does not act on it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.lower import ratio, ratio_proof
+from tocsin.lower import ratio, ratio_proof, slice_proof, slowdown, time_slice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,4 +24,9 @@ class Kind(NamedTuple):
     proof: Callable[[Slo, Cast, bool], RuleTest]
 
 
-KINDS = {"ratio": Kind(ratio.cast, ratio.form, ratio.events, ratio_proof.proof)}
+KINDS = {
+    "ratio": Kind(ratio.cast, ratio.form, ratio.events, ratio_proof.proof),
+    "time_slice": Kind(time_slice.cast, time_slice.form, time_slice.events, slice_proof.of_time_slice),
+    "throughput": Kind(time_slice.cast, time_slice.form, time_slice.events, slice_proof.of_time_slice),
+    "slowdown": Kind(slowdown.cast, slowdown.form, slowdown.events, slice_proof.of_slowdown),
+}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.examples import labels_for
+from tocsin.indicators import Ratio, of_kind
 from tocsin.lower.cast import Cast
 from tocsin.lower.events import Events
 from tocsin.lower.proofs import series
@@ -39,13 +40,13 @@ class Form(NamedTuple):
 
 def form(slo: Slo) -> Form:
     """What of a ratio shapes its rules and their proof."""
-    ratio = slo.indicator
+    ratio = of_kind(slo.indicator, Ratio)
     return Form(ratio.bad is not None, ratio.told.metric == ratio.total.metric)
 
 
 def cast(factory: Factory, slo: Slo) -> Cast:
     """Its selectors, and series that they select."""
-    ratio = slo.indicator
+    ratio = of_kind(slo.indicator, Ratio)
     labels = labels_for([ratio.total, ratio.told], None, slo.by, factory.labels) or {}
     others = labels
     if form(slo).in_total:

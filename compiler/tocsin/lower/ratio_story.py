@@ -57,7 +57,7 @@ def story(slo: Slo, form: Form) -> Story:
     rests += [rests[-1]] * (IDLE - BORN)
     rests += _restarted(rest + added, flood if not form.in_total else rest_flood)
     moments = tuple(_moments(slo, form, told, rest, flood))
-    return Story(_notation(tells), _notation(rests), (bad, EACH), moments)
+    return Story(notation(tells), notation(rests), (bad, EACH), moments)
 
 
 def _moments(slo: Slo, form: Form, told: Fraction, rest: Fraction, flood: Fraction) -> Iterable[Moment]:
@@ -93,7 +93,7 @@ def _restarted(step: Fraction, flood: Fraction) -> list[Fraction]:
     return usual + _rising(usual[-1] + flood, flood, OUTAGE - RESTARTED - 1)
 
 
-def _notation(values: list[Fraction | None]) -> str:
+def notation(values: list[Fraction | None]) -> str:
     """Samples in promtool's notation: runs of one step as `a+bxn`, missing ones as `stale` and gaps."""
     out: list[str] = []
     index = 0

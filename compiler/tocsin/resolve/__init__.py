@@ -33,7 +33,7 @@ def resolve(document: Document, log: Log) -> Factory:
     deep = resolve_deep(document, log)
     known = Known(owners, layers, labels, clusters, targets, deep.signals if deep else {})
     signals = resolve_signals(document, known, log)
-    slos = resolve_slos(document, owners, signals, log)
+    slos = resolve_slos(document, owners, clusters, signals, log)
     return Factory(
         name=spec.factory,
         targets=targets,

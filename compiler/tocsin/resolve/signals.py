@@ -11,6 +11,7 @@ from tocsin.diagnostics import Related, near
 from tocsin.factory import Signal
 from tocsin.resolve.exporters import how_to_scrape, scraped_jobs, shown
 from tocsin.resolve.owners import known_owner
+from tocsin.spec.slos import selected
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -81,12 +82,14 @@ def _of_catalogue(
 def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
     """The signals of the catalogue that objectives are about, and where; whether they are sound is not asked here."""
     found: dict[str, Span] = {}
+    kinds = signal_kinds()
     for id_, slo in document.spec.slos.items():
-        for key in ("bad", "good", "total"):
-            name = _NAME.match(getattr(slo.ratio, key, None) or "")
+        for kind, key, text in selected(slo):
+            name = _NAME.match(text)
             metric = series.get(name[1]) or series.get(_PART.sub("", name[1])) if name else None
-            if metric and metric.signal not in found:
-                found[metric.signal] = document.places.value("slos", id_, "ratio", key)
+            signal = metric.signal if metric else text
+            if signal in kinds and signal not in found:
+                found[signal] = document.places.value("slos", id_, kind, key)
     return found
 
 

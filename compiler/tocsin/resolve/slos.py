@@ -13,22 +13,34 @@ from tocsin.indicators import Ratio
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
-from tocsin.spec.slos import INDICATORS
+from tocsin.resolve.slices import Around, resolve_slices
+from tocsin.spec.slos import INDICATORS, SLICED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Owner, Signal
+    from tocsin.burn import Pair
+    from tocsin.factory import Cluster, Owner, Signal
+    from tocsin.indicators import Indicator, Slowdown, TimeSlice
     from tocsin.promql import Selector
     from tocsin.spec import slos as written
 
 _PARTS = {"histogram": ("_bucket", "_count", "_sum")}  # the series of a histogram; each is a counter
 
 
-def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str, Signal], log: Log) -> dict[str, Slo]:
+def resolve_slos(
+    document: Document,
+    owners: dict[str, Owner],
+    clusters: dict[str, Cluster],
+    signals: dict[str, Signal],
+    log: Log,
+) -> dict[str, Slo]:
     """The SLOs by id; one whose indicator resolves to nothing is left out."""
-    known = _Known(_series(signals), {metric.name: one.layer for one in signals.values() for metric in one.metrics})
+    layers = {metric.name: one.layer for one in signals.values() for metric in one.metrics}
+    known = _Known(_series(signals), layers, signals, clusters)
     slos = {}
     for id_, slo in sorted(document.spec.slos.items()):
         path = ("slos", id_)
@@ -38,9 +50,6 @@ def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str
         if indicator is None:
             continue
         pairs = burn.chosen(slo.alerts, slo.period)
-        least = slo.traffic.min_events
-        if least is None:
-            least = Fraction(burn.min_events(pairs, 1 - slo.objective)) if 0 < slo.objective < 1 else Fraction(1)
         slos[id_] = Slo(
             id=id_,
             owner=slo.owner,
@@ -51,14 +60,26 @@ def resolve_slos(document: Document, owners: dict[str, Owner], signals: dict[str
             kind=kind,
             indicator=indicator,
             pairs=pairs,
-            # Events that should have come are seen in steps only, not in counters.
-            windows=burn.windows(pairs, only_steps=slo.no_traffic == "bad"),
+            # Events that should have come are seen in steps only, not in counters. Slices are recorded anyway.
+            windows=burn.windows(pairs, only_steps=slo.no_traffic == "bad" and kind not in SLICED),
             expected=slo.traffic.expected,
-            least=least,
+            least=_least(slo, pairs, indicator),
             idle=slo.no_traffic,
             origin=document.places.key(*path),
         )
     return slos
+
+
+def _least(slo: written.Slo, pairs: tuple[Pair, ...], indicator: Indicator) -> Fraction:
+    """The events that a long window must have to be judged, slices as seconds.
+
+    By default so many that one failure pages nobody: of time, one that every slice sees which looks back to it.
+    """
+    slices, least = getattr(indicator, "slices", None), slo.traffic.min_events
+    if least is None:
+        least = Fraction(burn.min_events(pairs, 1 - slo.objective)) if 0 < slo.objective < 1 else Fraction(1)
+        least *= 1 if slices is None else -(-slices.look // slices.every)
+    return least if slices is None else least * slices.every.seconds
 
 
 def _kind(document: Document, path: Path, slo: written.Slo, log: Log) -> str:
@@ -76,10 +97,12 @@ def _kind(document: Document, path: Path, slo: written.Slo, log: Log) -> str:
 
 
 class _Known(NamedTuple):
-    """The metric behind every series that can be queried, and the layer of each metric."""
+    """The metric behind every series that can be queried, the layer of each metric, the signals, the clusters."""
 
     series: dict[str, Metric]
     layers: dict[str, str]
+    signals: dict[str, Signal]
+    clusters: dict[str, Cluster]
 
 
 def _ratio(document: Document, path: Path, ratio: written.Ratio, known: _Known, log: Log) -> Ratio | None:
@@ -91,7 +114,28 @@ def _ratio(document: Document, path: Path, ratio: written.Ratio, known: _Known, 
     return None if total is None else Ratio(total, bad, good)
 
 
-RESOLVERS = {"ratio": _ratio}
+def _slices(
+    document: Document,
+    path: Path,
+    one: written.TimeSlice | written.Throughput | written.Slowdown,
+    known: _Known,
+    log: Log,
+) -> TimeSlice | Slowdown | None:
+    slo = document.spec.slos[str(path[1])]
+    around = Around(
+        document=document,
+        path=path,
+        select=lambda key, text: _selector(document, (*path, key), text, known.series, log),
+        signals=known.signals,
+        series=known.series,
+        clusters=known.clusters,
+        unit=burn.windows(burn.chosen(slo.alerts, slo.period)).unit,
+        every=document.spec.collection.intervals.default,
+    )
+    return resolve_slices(one, around, log)
+
+
+RESOLVERS: dict[str, Callable[..., Indicator | None]] = {"ratio": _ratio, **dict.fromkeys(SLICED, _slices)}
 
 
 def _series(signals: dict[str, Signal]) -> dict[str, Metric]:

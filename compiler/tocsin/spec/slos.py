@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from tocsin.spec.scalars import Amount, Duration, LabelName, Name, Percent, Rate, Section, Text
+from tocsin import units
+from tocsin.spec.scalars import Amount, Duration, LabelName, Name, Percent, Rate, Section, SignalId, Text
 
 Severity = Literal["page", "ticket"]
+
+# PyTorch gives the ranks of a job so long to find each other before it fails by itself (torch.distributed,
+# default_pg_nccl_timeout): a job that has done no step by then is not starting any more.
+GRACE = units.Duration.of(minutes=10)
+# A shift: longer than any warm-up or checkpoint, short enough that a job of the day is measured by itself.
+BASELINE = units.Duration.of(hours=6)
 
 
 class Ratio(Section):
@@ -17,6 +25,38 @@ class Ratio(Section):
     bad: Text | None = None
     good: Text | None = None
     total: Text
+
+
+class TimeSlice(Section):
+    """Time while something should run: bad where its counter rises by less than `at_least`, or not at all.
+
+    `while` is a gauge that is 1 while it should, a signal or a selector. A slice counts once it has been so for `grace`.
+    """
+
+    signal: SignalId | None = None
+    counter: Text | None = None
+    at_least: Rate
+    while_: Text = Field(alias="while")
+    grace: Duration = GRACE
+
+
+class Throughput(Section):
+    """Time in which a counter that always rises does so: bad where it rises by less than `at_least`."""
+
+    signal: SignalId | None = None
+    counter: Text | None = None
+    at_least: Rate
+
+
+class Slowdown(Section):
+    """As a time slice, but measured by its own past: bad where it is slower than its `baseline` by `at_most` or more."""
+
+    signal: SignalId | None = None
+    counter: Text | None = None
+    at_most: Percent
+    baseline: Duration = BASELINE
+    while_: Text = Field(alias="while")
+    grace: Duration = GRACE
 
 
 class Traffic(Section):
@@ -53,9 +93,31 @@ class Slo(Section):
     period: Duration
     by: list[LabelName] = Field(default=["cluster"], min_length=1)
     ratio: Ratio | None = None
+    time_slice: TimeSlice | None = None
+    throughput: Throughput | None = None
+    slowdown: Slowdown | None = None
     traffic: Traffic = Traffic.model_construct()
     no_traffic: Literal["good", "ignore", "bad"] = "ignore"
     alerts: Alerts = Alerts.model_construct()
 
 
-INDICATORS = ("ratio",)  # the keys of an SLO that say what is counted; it has exactly one
+# The keys of an SLO that say what is counted; it has exactly one. Those of `SLICED` count slices of time.
+SLICED = ("time_slice", "throughput", "slowdown")
+INDICATORS = ("ratio", *SLICED)
+# The keys of an indicator that select series.
+SELECTORS = {
+    "ratio": ("bad", "good", "total"),
+    "time_slice": ("counter", "while"),
+    "throughput": ("counter",),
+    "slowdown": ("counter", "while"),
+}
+
+
+def selected(slo: Slo) -> Iterator[tuple[str, str, str]]:
+    """What an SLO's indicators name, signals and selectors, as kind, key and text; whether it is sound is not asked."""
+    for kind, keys in SELECTORS.items():
+        for key in ("signal", *keys):
+            section = getattr(slo, kind, None)
+            text = getattr(section, key, None) or getattr(section, f"{key}_", None)
+            if isinstance(text, str):
+                yield kind, key, text

@@ -1,0 +1,159 @@
+"""What happens to a counter and to the gauge that says when it should rise, told in evaluations of the rules."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from tocsin.indicators import BASELINE_UNITS
+from tocsin.lower.ratio_story import notation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tocsin.factory import Slo
+    from tocsin.indicators import Slices
+    from tocsin.units import Duration
+
+STILL = Fraction(0)
+MOST_DEAD = 400  # evaluations for which a job is dead to spend its budget; alerts that need more are proven apart
+GAP = 4  # evaluations for which a job that begins again was not there
+SAMPLES = 4  # of the counter, at least, in what a slice looks back to
+
+
+class Read(NamedTuple):
+    """At an evaluation of a beat, whether the slice counts, and whether it is bad."""
+
+    at: int
+    counts: bool
+    bad: bool = False
+
+
+class Beat(NamedTuple):
+    """For so many evaluations the counter rises by so much a second, or is not there; so does the gauge say.
+
+    `restarts` is whether it begins again at zero.
+    """
+
+    evals: int
+    speed: Fraction | None
+    gauge: int | None
+    reads: Sequence[Read] = ()
+    restarts: bool = False
+    name: str = ""
+
+
+class Lengths(NamedTuple):
+    """The unit, what a slice looks back to, and the grace, in evaluations."""
+
+    unit: int
+    look: int
+    grace: int
+
+
+def lengths(slo: Slo, slices: Slices, grace: Duration) -> Lengths:
+    """Each long enough to be over."""
+    unit, look, wait = (-(-length // slices.every) for length in (slo.windows.unit, slices.look, grace))
+    return Lengths(unit, look, wait)
+
+
+def of_limit(long: Lengths, limit: Fraction, waits: bool, missed: bool, dead: int) -> list[Beat]:
+    """A counter around a fixed limit. `missed` is whether it is bad where it is gone, `dead` how long it stands still.
+
+    With `waits` a gauge says when it should rise.
+    """
+    unit, look = long.unit, long.look
+    fast, good, bad = 2 * limit, _ends(True), _ends(True, True)
+    gauge = 1 if waits else None
+    beats = _starting(long, fast, unit + 2) if waits else [Beat(look + 1, fast, None, _absent(look - 2))]
+    beats += [
+        Beat(unit + 2, fast, gauge, good(unit + 2)),
+        Beat(unit + 2, limit * 105 / 100, gauge, good(unit + 2), name="healthy"),
+        Beat(unit + 2, limit * 95 / 100, gauge, bad(unit + 2)),
+        Beat(look + 2, fast, gauge, good(look + 2)),
+        Beat(unit + 2, fast, gauge, good(unit + 2)),
+    ]
+    if 2 * (look + 2) <= unit:
+        beats += [Beat(look + 1, STILL, gauge, good(look + 1)), Beat(look + 2, fast, gauge, good(look + 2))]
+    beats += [
+        Beat(unit + 2, fast, gauge, (Read(1, True), Read(unit + 1, True)), restarts=True),
+        Beat(dead, STILL, gauge, bad(dead), name="dead"),
+        Beat(unit + 2, None, gauge, bad(unit + 2) if missed else _absent(unit + 1), name="gone"),
+        Beat(look + 3, fast, gauge, good(look + 3)),
+    ]
+    return beats + (_ending(long, fast) if waits else [])
+
+
+def of_past(long: Lengths, at_most: Fraction, dead: int) -> list[Beat]:
+    """A job around its own past: so long until it has one, then slower, dead, gone, and as it was."""
+    unit, look, usual = long.unit, long.look, Fraction(100)
+    good, bad = _ends(True), _ends(True, True)
+    least = 1 - at_most
+    past = BASELINE_UNITS * unit
+    return [
+        *_starting(long, usual, 0),
+        Beat(past + unit, usual, 1, (Read(past - 2 * unit, False), Read(past + unit - 1, True)), name="healthy"),
+        Beat(unit + 2, usual * (least + at_most / 10), 1, good(unit + 2)),
+        Beat(unit + 2, usual * least * 95 / 100, 1, bad(unit + 2)),
+        Beat(look + 2, usual, 1, good(look + 2)),
+        Beat(1, usual * 100, 1),
+        Beat(unit + 2, usual, 1, good(unit + 2)),
+        Beat(unit + 2, usual, 1, good(unit + 2), restarts=True),
+        Beat(dead, STILL, 1, bad(dead), name="dead"),
+        Beat(unit + 2, None, 1, bad(unit + 2), name="gone"),
+        Beat(look + 3, usual, 1, good(look + 3)),
+        *_ending(long, usual),
+    ]
+
+
+def _starting(long: Lengths, speed: Fraction, more: int) -> list[Beat]:
+    """A job that does nothing at first, and is as fast as it should be when its grace is over."""
+    still = max(long.grace - long.unit - 2, 1)
+    rest = max(long.grace - still, 1) + more
+    before = long.grace - GAP - still
+    reads = _absent(before) if 0 <= before < rest else ()
+    return [Beat(still, STILL, 1, _absent(still - 1) if still < long.grace - 2 else ()), Beat(rest, speed, 1, reads)]
+
+
+def _ending(long: Lengths, speed: Fraction) -> list[Beat]:
+    """The job ends, begins again with a new grace, and then nobody says any more whether it runs."""
+    grace, look = long.grace, long.look
+    again = (
+        [Read(grace + 2, True)] if grace <= GAP else [Read(0, False), Read(grace - GAP, False), Read(grace + 2, True)]
+    )
+    held = [Read(look - 2, True)] if look > 1 else []
+    return [
+        Beat(GAP, speed, 0, (Read(0, False), Read(GAP - 1, False))),
+        Beat(grace + 3, speed, 1, again),
+        Beat(look + long.unit + 3, speed, None, (*held, Read(look + 1, False)), name="over"),
+    ]
+
+
+def _absent(at: int) -> tuple[Read, ...]:
+    return (Read(at, False),) if at >= 0 else ()
+
+
+def _ends(counts: bool, bad: bool = False) -> Callable[[int], tuple[Read, ...]]:
+    return lambda evals: (Read(evals - 1, counts, bad),)
+
+
+def samples_of(slices: Slices) -> int:
+    """The samples between two evaluations, so that a slice always sees enough of them."""
+    least = -(-SAMPLES * slices.every // slices.look)
+    return next(count for count in range(least, int(slices.every) + 1) if slices.every % count == 0)
+
+
+def played(beats: Iterable[Beat], every: Duration, samples: int) -> tuple[str, str]:
+    """The counter and the gauge in promtool's notation, so many samples an evaluation."""
+    counter: list[Fraction | None] = []
+    gauge: list[Fraction | None] = []
+    step = every.seconds / samples
+    value = STILL
+    for beat in beats:
+        count = beat.evals * samples if counter else (beat.evals - 1) * samples + 1
+        for index in range(count):
+            begins = (beat.restarts and not index) or not counter or counter[-1] is None
+            value = STILL if begins else value + (beat.speed or STILL) * step
+            counter.append(None if beat.speed is None else value)
+            gauge.append(None if beat.gauge is None else Fraction(beat.gauge))
+    return notation(counter), notation(gauge)
