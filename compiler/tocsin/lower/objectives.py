@@ -10,7 +10,7 @@ from tocsin.lower.burns import burn_alerts
 from tocsin.lower.kinds import KINDS
 from tocsin.lower.objective_proof import alert_proof
 from tocsin.lower.vanishing import vanishing
-from tocsin.lower.window_proof import window_proof
+from tocsin.lower.window_proof import slices_proof, window_proof
 from tocsin.plan import Alert, Record, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -48,7 +48,12 @@ def _chain(factory: Factory, slo: Slo, cast: Cast, *, is_here: bool) -> tuple[Ru
     burns, gone = burn_alerts(factory, slo, me), vanishing(factory, slo, me)
     slow = [burn for burn, pair in zip(burns, slo.pairs, strict=True) if not {*pair[:2]}.isdisjoint(slo.windows.summed)]
     texts = [*budget.long_windows(slo, me), budget.burning(slo, me), *(budget.period(slo, me) if is_here else ())]
-    tests = (alert_proof(slo, burns, gone), KINDS[slo.kind].proof(slo, cast, is_here), window_proof(slo, is_here))
+    tests = (
+        alert_proof(slo, burns, gone),
+        KINDS[slo.kind].proof(slo, cast, is_here),
+        window_proof(slo, is_here),
+        slices_proof(slo),
+    )
     quick: list[Record | Alert] = [*_counted(slo, cast), *(burn for burn in burns if burn not in slow)]
     long: list[Record | Alert] = [*budget.described(slo), *_records(slo, texts), *slow, *([gone] if gone else [])]
     return (

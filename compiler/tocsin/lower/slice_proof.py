@@ -1,5 +1,4 @@
-"""The proof of what slices of time count: a counter and its gauge in all that becomes of them, one evaluation after
-the other."""
+"""The proof of what slices of time count: a counter and its gauge in all that becomes of them."""
 
 from __future__ import annotations
 
@@ -120,7 +119,7 @@ def _dead(slo: Slo, slices: Slices, tell: Tell) -> int:
 
 
 def _alerts(slo: Slo, cast: Cast, slices: Slices, beats: Sequence[Beat]) -> Iterator[Reading]:
-    """Nobody is alerted while the job is healthy. When it has been dead, all are who watch for as much, until it ends."""
+    """Nobody is alerted while the job is healthy. When it was dead, all are who watch for as much, until it ends."""
     every, me = slices.every, f'alertname="{ALERT}",slo={quote(cast.id)}'
     yield Reading(Duration(_end(beats, "healthy") * every), f"ALERTS{{{me}}}", ())
     counted, bad = _spent(beats)

@@ -51,15 +51,15 @@ def events(slo: Slo, cast: Cast) -> Events:
     by, rate = naming.by(slo.by), naming.SLO_RATE + me
     started = slices.started(cast, shape.slices, shape.grace)
     past = f"{rate}[{shape.baseline}:{unit}]"
+    baseline = (
+        f"quantile_over_time({QUANTILE}, {past})\n"
+        f"and count_over_time({past}) >= {BASELINE_UNITS}\n"
+        f"and {naming.SLO_RUNNING}{me}"
+    )
     before = (
         (naming.SLO_RUNNING, slices.running(slo, cast, shape.slices)),
         (naming.SLO_RATE, f"{slices.rate(slo, cast, unit)}\nand on ({by}) ({started})"),
-        (
-            naming.SLO_BASELINE,
-            f"quantile_over_time({QUANTILE}, {past})\n"
-            f"and count_over_time({past}) >= {BASELINE_UNITS}\n"
-            f"and {naming.SLO_RUNNING}{me}",
-        ),
+        (naming.SLO_BASELINE, baseline),
     )
     total = f"{started}\nand on ({by}) {naming.SLO_BASELINE}{me}"
     least = f"on ({by}) {number(1 - shape.at_most)} * {naming.SLO_BASELINE}{me}"

@@ -9,10 +9,11 @@ from tocsin import naming
 from tocsin.lower.proofs import series
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
+from tocsin.spec.slos import SLICED
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from tocsin.factory import Slo
 
@@ -24,44 +25,70 @@ NEAR = "0.15"
 
 
 def window_proof(slo: Slo, is_here: bool) -> RuleTest | None:
-    """A past that was the worse the longer ago, told apart by each window; nothing where none is long.
-
-    Another SLO has the same past: its series must not be taken for ours.
-    """
-    lengths = [*slo.windows.summed, *([slo.period] if is_here else [])]
-    if not lengths:
+    """A past that was the worse the longer ago, told apart by each window; nothing where none is long."""
+    exprs = _ratios(slo, slo.windows.summed)
+    if is_here:
+        exprs[slo.period] = naming.SLO_PERIOD_RATIO + _me(slo)
+    if not exprs:
         return None
     unit = slo.windows.unit
-    step = Duration(max(min(lengths) // SAMPLES // unit, 1) * unit)  # whole units, so that a step sees each sample
-    last = max(lengths) * 3 // 2
+    step = Duration(max(min(exprs) // SAMPLES // unit, 1) * unit)  # whole units, so that a step sees each sample
+    title = f"{slo.id}: windows that see errors of different ages"
+    return _aged(slo, title, (naming.slo_errors(unit), naming.slo_total(unit)), step, exprs, seen=True)
+
+
+def slices_proof(slo: Slo) -> RuleTest | None:
+    """The same past of the windows that add up slices of time; nothing where there is none beside the unit."""
+    if slo.kind not in SLICED or not slo.windows.counted:
+        return None
+    exprs = _ratios(slo, slo.windows.counted)
+    step = Duration(min(exprs) // (2 * SAMPLES))
+    title = f"{slo.id}: windows that see slices of different ages"
+    # A rule that sees a slice tells whether it is bad, which is fed: it must see none when it is evaluated.
+    return _aged(slo, title, (naming.SLO_BAD_SLICES, naming.SLO_SLICES), step, exprs, seen=False)
+
+
+def _me(slo: Slo) -> str:
+    return f"{{slo={quote(slo.id)}}}"
+
+
+def _ratios(slo: Slo, windows: Iterable[Duration]) -> dict[Duration, str]:
+    return {one: f"{naming.slo_errors(one)}{_me(slo)} / {naming.slo_total(one)}{_me(slo)}" for one in windows}
+
+
+def _aged(
+    slo: Slo, title: str, fed: tuple[str, str], step: Duration, exprs: dict[Duration, str], *, seen: bool
+) -> RuleTest:
+    """Errors and totals that are fed as recorded, and what each window makes of them.
+
+    The first and the last of them are there where they may be `seen` by the rules. Another SLO has the same past: its
+    series must not be taken for ours.
+    """
+    last = max(exprs) * 3 // 2
     # Half of each window, all of it, and twice as much: errors are alike between two such ages.
-    ages = sorted({min(length * part // 2, last) // step for length in lengths for part in (1, 2, 4)})
+    ages = sorted({min(length * part // 2, last) // step for length in exprs for part in (1, 2, 4)})
     rings = [(age - before, 2**index) for index, (before, age) in enumerate(zip([0, *ages], ages, strict=False))]
-    errors = " ".join(f"{bad}x{count - 1}" for count, bad in reversed(rings))
+    oldest, bad = rings[-1]
+    runs = [(bad, oldest if seen else oldest - 1), *((bad, count) for count, bad in reversed(rings[:-1]))]
+    errors = " ".join(f"{bad}x{count - 1}" for bad, count in runs)
+    values = f"{errors} 1", f"{TOTAL}x{ages[-1]}"
+    if not seen:
+        values = f"_ {errors} stale", f"_ {TOTAL}x{ages[-1] - 2} stale"
     inputs = []
     for whose in (slo.id, f"not-{slo.id}"):
         labels = {**{label: label for label in slo.by}, "slo": whose}
-        inputs.append(series(naming.slo_errors(unit), labels, f"{errors} 1"))
-        inputs.append(series(naming.slo_total(unit), labels, f"{TOTAL}x{ages[-1]}"))
+        inputs += [series(name, labels, text) for name, text in zip(fed, values, strict=True)]
     place = series("", {**{label: label for label in slo.by}, "slo": slo.id}, "")[0]
     end = Duration(ages[-1] * step)
     return RuleTest(
-        f"{slo.id}: windows that see errors of different ages",
+        title,
         step,
         tuple(inputs),
         (),
         slo.origin,
-        tuple(Reading(end, expr, ((place, "1"),)) for expr in _exprs(slo, rings, step, is_here)),
+        tuple(Reading(end, _near(expr, rings, one // step), ((place, "1"),)) for one, expr in exprs.items()),
         end,
     )
-
-
-def _exprs(slo: Slo, rings: list[tuple[int, int]], step: Duration, is_here: bool) -> Iterator[str]:
-    me = f"{{slo={quote(slo.id)}}}"
-    for window in slo.windows.summed:
-        yield _near(f"{naming.slo_errors(window)}{me} / {naming.slo_total(window)}{me}", rings, window // step)
-    if is_here:
-        yield _near(f"{naming.SLO_PERIOD_RATIO}{me}", rings, slo.period // step)
 
 
 def _near(ratio: str, rings: list[tuple[int, int]], samples: int) -> str:

@@ -19,10 +19,10 @@ from tocsin.spec.slos import INDICATORS, SLICED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tocsin.burn import Pair
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.burn import Pair
     from tocsin.factory import Cluster, Owner, Signal
     from tocsin.indicators import Indicator, Slowdown, TimeSlice
     from tocsin.promql import Selector

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from tocsin import units
 from tocsin.spec.scalars import Amount, Duration, LabelName, Name, Percent, Rate, Section, SignalId, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Severity = Literal["page", "ticket"]
 
@@ -30,7 +32,7 @@ class Ratio(Section):
 class TimeSlice(Section):
     """Time while something should run: bad where its counter rises by less than `at_least`, or not at all.
 
-    `while` is a gauge that is 1 while it should, a signal or a selector. A slice counts once it has been so for `grace`.
+    `while` is a gauge that is 1 while it should, a signal or a selector. Slices count once it was so for `grace`.
     """
 
     signal: SignalId | None = None
@@ -49,7 +51,7 @@ class Throughput(Section):
 
 
 class Slowdown(Section):
-    """As a time slice, but measured by its own past: bad where it is slower than its `baseline` by `at_most` or more."""
+    """As a time slice, but measured by its own past: bad where it is slower than its `baseline` by `at_most`."""
 
     signal: SignalId | None = None
     counter: Text | None = None
