@@ -217,7 +217,8 @@ def test_the_folder_where_the_command_runs_is_no_spec(
 def required(shape: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The paths of all keys of the language that have no default, with `*` for names."""
     if is_model(shape):
-        for key, field in shape.model_fields.items():
+        for name, field in shape.model_fields.items():
+            key = field.alias or name
             if field.is_required():
                 yield (*path, key)
             yield from required(child(shape, key), (*path, key))

@@ -42,10 +42,13 @@ def check_objectives(factory: Factory, document: Document, log: Log) -> None:
                 _check_traffic(slo, path, document, log)
             if id_ in factory.slos:
                 check_scrapes(factory, factory.slos[id_], document, log)
-        is_sliced = any(getattr(slo, kind) is not None for kind in SLICED)
-        if slo.no_traffic == "bad" and slo.traffic.expected is None and not is_sliced:
+        if slo.no_traffic == "bad" and slo.traffic.expected is None and not _is_sliced(slo):
             what = "`no_traffic: bad` counts events that do not come, but how many should come is not said"
             log.error("SLO117", what, places.value(*path, "no_traffic"), "write `traffic: {expected: 20/s}` beside it")
+
+
+def _is_sliced(slo: Slo) -> bool:
+    return any(getattr(slo, kind) is not None for kind in SLICED)
 
 
 def _check_traffic(slo: Slo, path: Path, document: Document, log: Log) -> None:
@@ -61,7 +64,8 @@ def _check_traffic(slo: Slo, path: Path, document: Document, log: Log) -> None:
         wanted = Fraction(enough)
     if wanted < enough:
         what = f"with {number(wanted)} events one single failure would page"
-        log.error("SLO107", what, place(), f"write at least {enough}, or leave `min_events` out: that is its default")
+        default = "" if _is_sliced(slo) else ": that is its default"
+        log.error("SLO107", what, place(), f"write at least {enough}, or leave `min_events` out{default}")
     window = pairs[0].long
     comes = None if expected is None else expected * window.seconds
     if comes is not None and comes < wanted:
