@@ -90,11 +90,51 @@ class Slowdown(NamedTuple):
         return _of_counter(self.key, self.counter, self.expected)
 
 
+class Utilisation(NamedTuple):
+    """Boards at work, each a slice of its own, whose `gauge` is `at_least` so high, in the gauge's own unit."""
+
+    gauge: Selector
+    at_least: Fraction
+    slices: Slices
+
+    @property
+    def total(self) -> Selector:
+        """The series that the indicator is about."""
+        return self.gauge
+
+    @property
+    def selectors(self) -> dict[str, Selector]:
+        """Every selector by its key in the spec."""
+        return {"gauge": self.gauge}
+
+
+class Part(NamedTuple):
+    """An SLO within a composite: the labels it is told by, its unit window, and the share that may be bad."""
+
+    id: str
+    by: tuple[str, ...]
+    unit: Duration
+    budget: Fraction
+
+
+class Composite(NamedTuple):
+    """Slices in which none of its parts fails more than its objective allows. `total` is what the first is about."""
+
+    parts: tuple[Part, ...]
+    total: Selector
+    slices: Slices
+
+    @property
+    def selectors(self) -> dict[str, Selector]:
+        """Nothing is selected but what the parts record."""
+        return {}
+
+
 def _of_counter(key: str, counter: Selector, expected: Selector | None) -> dict[str, Selector]:
     return {key: counter} if expected is None else {key: counter, "while": expected}
 
 
-Indicator = Ratio | TimeSlice | Slowdown
+Indicator = Ratio | TimeSlice | Slowdown | Utilisation | Composite
 Kind = TypeVar("Kind", bound=Indicator)
 
 

@@ -35,7 +35,8 @@ WATCHDOG_SERIES = 2
 OTHER_SERIES = {"dcgm": 0, DEEP_JOB: 0, "node": 481 + 13 * 224}
 
 CONSTANTS = 2  # of an SLO: its objective, and what it is
-SLICES = {"time_slice": 3, "throughput": 2, "slowdown": 5}  # what is recorded of each place before its windows
+# What is recorded of each place before its windows.
+SLICES = {"time_slice": 3, "throughput": 2, "slowdown": 5, "utilisation": 2, "composite": 2}
 RULES = "recording rules"  # stands for a job's name, which has no spaces, where series are recorded
 # Recorded series of a sound fleet: the signal that has them recorded, what each belongs to, how many it has. Those of
 # faults are nought.

@@ -32,7 +32,7 @@ _WANTED = {
     "string_type": "text",
     "bool_type": "true or false",
 }
-_OTHER_OBJECTIVES = ("slos.*.latency", "slos.*.availability", "slos.*.composite")
+_OTHER_OBJECTIVES = ("slos.*.latency", "slos.*.availability")
 _CHOICES = ("clusters.*.discovery", "owners.*.page", "owners.*.ticket")
 _SELECTORS = tuple(f"slos.*.{kind}.{key}" for kind, keys in SELECTORS.items() for key in keys)
 _QUOTE_IT = "put the metric first, and the whole into quotes: 'requests_total{label=\"value\"}'"

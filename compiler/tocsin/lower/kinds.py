@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.lower import ratio, ratio_proof, slice_proof, slowdown, time_slice
+from tocsin.lower import composite, ratio, ratio_proof, slice_proof, slowdown, time_slice, utilisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,4 +29,6 @@ KINDS = {
     "time_slice": Kind(time_slice.cast, time_slice.form, time_slice.events, slice_proof.of_time_slice),
     "throughput": Kind(time_slice.cast, time_slice.form, time_slice.events, slice_proof.of_time_slice),
     "slowdown": Kind(slowdown.cast, slowdown.form, slowdown.events, slice_proof.of_slowdown),
+    "utilisation": Kind(utilisation.cast, utilisation.form, utilisation.events, utilisation.proof),
+    "composite": Kind(composite.cast, composite.form, composite.events, composite.proof),
 }

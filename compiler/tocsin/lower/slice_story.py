@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tocsin.units import Duration
 
 STILL = Fraction(0)
-MOST_DEAD = 400  # evaluations for which a job is dead to spend its budget; alerts that need more are proven apart
 GAP = 4  # evaluations for which a job that begins again was not there
 SAMPLES = 4  # of the counter, at least, in what a slice looks back to
 

@@ -9,7 +9,7 @@ from tocsin.examples import labels_of_each
 from tocsin.lower.cast import Cast
 from tocsin.lower.events import Events
 from tocsin.lower.proofs import series
-from tocsin.promql import quote
+from tocsin.lower.slice_readings import here
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
@@ -61,11 +61,6 @@ def added_up(slices: Slices, cast: Cast, total: str, bad: str, *before: tuple[st
         lambda window: share(naming.SLO_BAD_SLICES, window),
         (*before, (naming.SLO_SLICES, total), (naming.SLO_BAD_SLICES, bad)),
     )
-
-
-def here(cast: Cast) -> str:
-    """What selects the recorded series of this SLO."""
-    return f"{{slo={quote(cast.id)}}}"
 
 
 def running(slo: Slo, cast: Cast, slices: Slices) -> str:

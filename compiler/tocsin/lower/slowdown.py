@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import naming
 from tocsin.indicators import BASELINE_UNITS, Slowdown, of_kind
 from tocsin.lower import slices
+from tocsin.lower.slice_readings import here
 from tocsin.units import number
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def cast(factory: Factory, slo: Slo) -> Cast:
 
 def events(slo: Slo, cast: Cast) -> Events:
     """A slice counts where the job runs and its past is known; the past begins where the grace ends."""
-    shape, me, unit = form(slo), slices.here(cast), slo.windows.unit
+    shape, me, unit = form(slo), here(cast), slo.windows.unit
     by, rate = naming.by(slo.by), naming.SLO_RATE + me
     started = slices.started(cast, shape.slices, shape.grace)
     past = f"{rate}[{shape.baseline}:{unit}]"

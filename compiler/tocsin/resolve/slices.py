@@ -8,9 +8,9 @@ from tocsin import burn
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
 from tocsin.factory import paces
-from tocsin.indicators import Slices, Slowdown, TimeSlice
+from tocsin.indicators import Composite, Part, Slices, Slowdown, TimeSlice, Utilisation
 from tocsin.promql import Selector
-from tocsin.units import Duration
+from tocsin.units import Duration, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Cluster, Signal
+    from tocsin.factory import Cluster, Signal, Slo
     from tocsin.spec import slos as written
 
     Written = written.TimeSlice | written.Throughput | written.Slowdown
@@ -103,6 +103,50 @@ def _of_signal(id_: str, key: str, around: Around, log: Log) -> Metric | None:
         log.error("SLO131", what, place, "select one of them" if signal.metrics else "name a signal that has one")
         return None
     return signal.metrics[0]
+
+
+def resolve_utilisation(one: written.Utilisation, around: Around, log: Log) -> Utilisation | None:
+    """The indicator; None where the gauge is not known or is no share, which is told. A board idles within a unit."""
+    gauge = around.select("gauge", one.gauge)
+    if gauge is None:
+        return None
+    metric = around.series[gauge.metric or ""]
+    whole = {"percent": 100, "ratio": 1}.get(metric.reading) or {"percent": 100, "ratio": 1}.get(metric.unit)
+    if whole is None:
+        what = f"{metric.name} is in {metric.unit}: of what {percent(one.at_least)} would be is not known"
+        hint = "select a gauge in percent, or a ratio"
+        log.error("SLO137", what, around.document.places.value(*around.path, "gauge"), hint)
+        return None
+    return Utilisation(gauge, one.at_least * whole, Slices(around.every, around.unit))
+
+
+def resolve_composite(
+    one: written.Composite, path: Path, document: Document, slos: dict[str, Slo], log: Log
+) -> Composite | None:
+    """The indicator; None where one of its parts is not known, which is told."""
+    parts, known = [], document.spec.slos
+    for index, id_ in enumerate(one.of):
+        place = document.places.value(*path, "of", index)
+        if id_ not in known:
+            if not document.is_broken("slos", id_) and not document.is_broken("slos"):
+                close = near(id_, {*known} - {str(path[1])})
+                hint = f"did you mean '{close}'?" if close else "name others of `slos`"
+                log.error("SLO139", f"no SLO is called '{id_}'", place, hint)
+        elif known[id_].composite is not None:
+            what = f"'{id_}' is a composite itself" if id_ != path[1] else f"'{id_}' would be a part of itself"
+            log.error("SLO140", what, place, "name what it is made of")
+        elif one.of.index(id_) != index:
+            log.error("SLO140", f"'{id_}' is named twice", place, "remove one")
+        elif id_ in slos:
+            parts.append(slos[id_])
+    if len(one.of) == 1 and parts:
+        log.error("SLO140", "a composite of one SLO is that SLO", document.places.value(*path, "of"), "name another")
+    if len(parts) < max(len(one.of), 2):
+        return None
+    unit = max(part.windows.unit for part in parts)
+    slices = Slices(document.spec.collection.intervals.default, unit)
+    made = (Part(part.id, part.by, part.windows.unit, part.budget) for part in parts)
+    return Composite(tuple(made), parts[0].indicator.total, slices)
 
 
 def _look(counter: Selector, around: Around) -> Duration:

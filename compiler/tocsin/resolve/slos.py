@@ -13,7 +13,7 @@ from tocsin.indicators import Ratio
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
-from tocsin.resolve.slices import Around, resolve_slices
+from tocsin.resolve.slices import Around, resolve_composite, resolve_slices, resolve_utilisation
 from tocsin.spec.slos import INDICATORS, SLICED
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory import Cluster, Owner, Signal
-    from tocsin.indicators import Indicator, Slowdown, TimeSlice
+    from tocsin.indicators import Composite, Indicator, Slowdown, TimeSlice, Utilisation
     from tocsin.promql import Selector
     from tocsin.spec import slos as written
 
@@ -40,9 +40,10 @@ def resolve_slos(
 ) -> dict[str, Slo]:
     """The SLOs by id; one whose indicator resolves to nothing is left out."""
     layers = {metric.name: one.layer for one in signals.values() for metric in one.metrics}
-    known = _Known(_series(signals), layers, signals, clusters)
-    slos = {}
-    for id_, slo in sorted(document.spec.slos.items()):
+    slos: dict[str, Slo] = {}
+    known = _Known(_series(signals), layers, signals, clusters, slos)
+    # What is made of others comes after them.
+    for id_, slo in sorted(document.spec.slos.items(), key=lambda item: (item[1].composite is not None, item[0])):
         path = ("slos", id_)
         known_owner(document, owners, slo.owner, (*path, "owner"), log)
         kind = _kind(document, path, slo, log)
@@ -67,7 +68,7 @@ def resolve_slos(
             idle=slo.no_traffic,
             origin=document.places.key(*path),
         )
-    return slos
+    return dict(sorted(slos.items()))
 
 
 def _least(slo: written.Slo, pairs: tuple[Pair, ...], indicator: Indicator) -> Fraction:
@@ -97,12 +98,13 @@ def _kind(document: Document, path: Path, slo: written.Slo, log: Log) -> str:
 
 
 class _Known(NamedTuple):
-    """The metric behind every series that can be queried, the layer of each metric, the signals, the clusters."""
+    """The metric behind every series, the layer of each metric, the signals, the clusters, the SLOs so far."""
 
     series: dict[str, Metric]
     layers: dict[str, str]
     signals: dict[str, Signal]
     clusters: dict[str, Cluster]
+    slos: dict[str, Slo]
 
 
 def _ratio(document: Document, path: Path, ratio: written.Ratio, known: _Known, log: Log) -> Ratio | None:
@@ -114,15 +116,9 @@ def _ratio(document: Document, path: Path, ratio: written.Ratio, known: _Known, 
     return None if total is None else Ratio(total, bad, good)
 
 
-def _slices(
-    document: Document,
-    path: Path,
-    one: written.TimeSlice | written.Throughput | written.Slowdown,
-    known: _Known,
-    log: Log,
-) -> TimeSlice | Slowdown | None:
+def _around(document: Document, path: Path, known: _Known, log: Log) -> Around:
     slo = document.spec.slos[str(path[1])]
-    around = Around(
+    return Around(
         document=document,
         path=path,
         select=lambda key, text: _selector(document, (*path, key), text, known.series, log),
@@ -132,10 +128,36 @@ def _slices(
         unit=burn.windows(burn.chosen(slo.alerts, slo.period)).unit,
         every=document.spec.collection.intervals.default,
     )
-    return resolve_slices(one, around, log)
 
 
-RESOLVERS: dict[str, Callable[..., Indicator | None]] = {"ratio": _ratio, **dict.fromkeys(SLICED, _slices)}
+def _slices(
+    document: Document,
+    path: Path,
+    one: written.TimeSlice | written.Throughput | written.Slowdown,
+    known: _Known,
+    log: Log,
+) -> TimeSlice | Slowdown | None:
+    return resolve_slices(one, _around(document, path, known, log), log)
+
+
+def _utilisation(
+    document: Document, path: Path, one: written.Utilisation, known: _Known, log: Log
+) -> Utilisation | None:
+    return resolve_utilisation(one, _around(document, path, known, log), log)
+
+
+def _composite(document: Document, path: Path, one: written.Composite, known: _Known, log: Log) -> Composite | None:
+    return resolve_composite(one, path, document, known.slos, log)
+
+
+RESOLVERS: dict[str, Callable[..., Indicator | None]] = {
+    "ratio": _ratio,
+    "time_slice": _slices,
+    "throughput": _slices,
+    "slowdown": _slices,
+    "utilisation": _utilisation,
+    "composite": _composite,
+}
 
 
 def _series(signals: dict[str, Signal]) -> dict[str, Metric]:

@@ -53,7 +53,7 @@ PLANNED = frozenset(
     owners.*.page.discord owners.*.ticket.opsgenie owners.*.ticket.teams owners.*.ticket.email owners.*.ticket.telegram
     owners.*.ticket.discord owners.*.ticket.jira
     maintenance
-    slos.*.latency slos.*.availability slos.*.composite
+    slos.*.latency slos.*.availability
     alerts dashboards mixins
     """.split()
 )

@@ -61,6 +61,19 @@ class Slowdown(Section):
     grace: Duration = GRACE
 
 
+class Utilisation(Section):
+    """Boards at work: bad is each board for each slice in which the gauge, a percentage or a ratio, is lower."""
+
+    gauge: Text
+    at_least: Percent
+
+
+class Composite(Section):
+    """Several SLOs as one: a slice is bad where any of them fails more than its own objective allows."""
+
+    of: list[Name] = Field(min_length=1)
+
+
 class Traffic(Section):
     """How much happens: below `min_events` in an alert's long window nobody is paged."""
 
@@ -98,13 +111,15 @@ class Slo(Section):
     time_slice: TimeSlice | None = None
     throughput: Throughput | None = None
     slowdown: Slowdown | None = None
+    utilisation: Utilisation | None = None
+    composite: Composite | None = None
     traffic: Traffic = Traffic.model_construct()
     no_traffic: Literal["good", "ignore", "bad"] = "ignore"
     alerts: Alerts = Alerts.model_construct()
 
 
 # The keys of an SLO that say what is counted; it has exactly one. Those of `SLICED` count slices of time.
-SLICED = ("time_slice", "throughput", "slowdown")
+SLICED = ("time_slice", "throughput", "slowdown", "utilisation", "composite")
 INDICATORS = ("ratio", *SLICED)
 # The keys of an indicator that select series.
 SELECTORS = {
@@ -112,6 +127,7 @@ SELECTORS = {
     "time_slice": ("counter", "while"),
     "throughput": ("counter",),
     "slowdown": ("counter", "while"),
+    "utilisation": ("gauge",),
 }
 
 
