@@ -33,12 +33,13 @@ def of_slowdown(slo: Slo, cast: Cast, _is_here: bool) -> RuleTest:
     """A job that gets a past, and is then as fast as that, slower, odd for a moment, dead, gone, and over."""
     form = slowdown.form(slo)
     long = lengths(slo, form.slices, form.grace)
-    return _proof(slo, cast, form.slices, lambda dead: of_past(long, form.at_most, dead))
+    past = form.baseline // form.slices.every // 2  # a job that is dead for longer has been nothing else
+    return _proof(slo, cast, form.slices, lambda dead: of_past(long, form.at_most, dead), min(past, slice_readings.MOST))
 
 
-def _proof(slo: Slo, cast: Cast, slices: Slices, tell: Tell) -> RuleTest:
+def _proof(slo: Slo, cast: Cast, slices: Slices, tell: Tell, most: int = slice_readings.MOST) -> RuleTest:
     texts, every, samples = Texts(*cast.texts), slices.every, samples_of(slices)
-    dead = slice_readings.outage_for(slo, every, _spent(tell(0))[0])
+    dead = slice_readings.outage_for(slo, every, _spent(tell(0))[0], most=most)
     beats = tell(dead)
     counter, gauge = played(beats, every, samples)
     ends = any(beat.name == "over" for beat in beats)  # only where a gauge says when

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tocsin.factory import Slo
     from tocsin.lower.cast import Cast
 
-MOST = 400  # evaluations for which a budget is spent; alerts that need more are proven by their windows alone
+MOST = 400  # evaluations of an outage
 
 
 class Past(NamedTuple):
@@ -45,12 +45,15 @@ def slices(cast: Cast, at: Duration, place: str, counted: int, bad: int) -> Iter
         yield Reading(at, name + here(cast), ((name + place, str(value)),) if counted else ())
 
 
-def outage_for(slo: Slo, every: Duration, before: int, each: int = 1) -> int:
-    """The evaluations that an outage must last after so many that counted, so that every alert sees enough of it."""
+def outage_for(slo: Slo, every: Duration, before: int, each: int = 1, most: int = MOST) -> int:
+    """The evaluations that an outage must last after so many that counted, so that every alert sees enough of it.
+
+    More than `most` are proven by the windows alone.
+    """
     unit = -(-slo.windows.unit // every) + 2
     share = (max(pair.threshold(slo.budget) for pair in slo.pairs) + 1) / 2
     needed, enough = int(before * share / (1 - share)) + unit, int(slo.least / every.seconds / each)
-    return min(max(needed, enough, 2 * unit), max(MOST, 2 * unit))
+    return min(max(needed, enough, 2 * unit), max(most, 2 * unit))
 
 
 def units(slo: Slo, cast: Cast, place: str, past: Past) -> Iterator[Reading]:
