@@ -81,7 +81,8 @@ def proof(slo: Slo, cast: Cast, _is_here: bool) -> RuleTest:
     gone = Duration((past.outage + unit) * every)
     readings += [*slice_readings.slices(cast, gone, place, 0, 0), *slice_readings.over(slo, cast, gone)]
     title = f"{cast.id}: parts that fail as much as they may, and more"
-    return RuleTest(title, every, tuple(_fed(shape, cast, unit, outage)), (), slo.origin, tuple(readings), every)
+    fed = (*_fed(shape, cast, unit, outage), *slice_readings.crowd(cast, past.outage + unit))
+    return RuleTest(title, every, fed, (), slo.origin, tuple(readings), every)
 
 
 def _fed(shape: Form, cast: Cast, unit: int, outage: int) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin import naming
 from tocsin.lower import slice_readings, slowdown, time_slice
-from tocsin.lower.slice_story import lengths, of_limit, of_past, played, samples_of
+from tocsin.lower.slice_story import USUAL, lengths, of_limit, of_past, played, samples_of
 from tocsin.lower.slices import Texts
 from tocsin.plan import Reading, RuleTest
 from tocsin.units import Duration
@@ -34,7 +35,12 @@ def of_slowdown(slo: Slo, cast: Cast, _is_here: bool) -> RuleTest:
     form = slowdown.form(slo)
     long = lengths(slo, form.slices, form.grace)
     past = form.baseline // form.slices.every // 2  # a job that is dead for longer has been nothing else
-    return _proof(slo, cast, form.slices, lambda dead: of_past(long, form.at_most, dead), min(past, slice_readings.MOST))
+    most = min(past, slice_readings.MOST)
+    test = _proof(slo, cast, form.slices, lambda dead: of_past(long, form.at_most, dead), most)
+    first, *_, last = sorted({reading.at for reading in test.readings if reading.expr.startswith("ALERTS")})
+    baseline = naming.SLO_BASELINE + slice_readings.here(cast)
+    known = Reading(first, f"abs({baseline} / {USUAL} - 1) < bool 1e-9", ((Texts(*cast.texts).place, "1"),))
+    return test._replace(readings=(*test.readings, known, Reading(last, baseline, ())))
 
 
 def _proof(slo: Slo, cast: Cast, slices: Slices, tell: Tell, most: int = slice_readings.MOST) -> RuleTest:
@@ -54,7 +60,7 @@ def _proof(slo: Slo, cast: Cast, slices: Slices, tell: Tell, most: int = slice_r
     return RuleTest(
         f"{cast.id}: time that counts and does not, good and bad",
         Duration(every // samples),
-        tuple(shown),
+        (*shown, *slice_readings.crowd(cast, sum(beat.evals for beat in beats))),
         (),
         slo.origin,
         tuple(readings),

@@ -45,6 +45,12 @@ def slices(cast: Cast, at: Duration, place: str, counted: int, bad: int) -> Iter
         yield Reading(at, name + here(cast), ((name + place, str(value)),) if counted else ())
 
 
+def crowd(cast: Cast, evals: int) -> Iterator[tuple[str, str]]:
+    """What another SLO records all the while: it must not be taken for ours."""
+    for name in (naming.SLO_RUNNING, naming.SLO_RATE, naming.SLO_BASELINE, naming.SLO_SLICES):
+        yield f"{name}{{slo={quote(f'not-{cast.id}')}}}", f"1x{evals}"
+
+
 def outage_for(slo: Slo, every: Duration, before: int, each: int = 1, most: int = MOST) -> int:
     """The evaluations that an outage must last after so many that counted, so that every alert sees enough of it.
 

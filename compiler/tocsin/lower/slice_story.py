@@ -9,13 +9,15 @@ from tocsin.indicators import BASELINE_UNITS
 from tocsin.lower.ratio_story import notation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tocsin.factory import Slo
     from tocsin.indicators import Slices
     from tocsin.units import Duration
 
 STILL = Fraction(0)
+USUAL = Fraction(100)  # steps per second of a job of the story that is measured by itself
+SPARE = Fraction(3, 8)  # by which a counter of the story is above a fixed limit
 GAP = 4  # evaluations for which a job that begins again was not there
 SAMPLES = 4  # of the counter, at least, in what a slice looks back to
 
@@ -61,47 +63,56 @@ def of_limit(long: Lengths, limit: Fraction, waits: bool, missed: bool, dead: in
 
     With `waits` a gauge says when it should rise.
     """
-    unit, look = long.unit, long.look
-    fast, good, bad = 2 * limit, _ends(True), _ends(True, True)
-    gauge = 1 if waits else None
-    beats = _starting(long, fast, unit + 2) if waits else [Beat(look + 1, fast, None, _absent(look - 2))]
-    beats += [
-        Beat(unit + 2, fast, gauge, good(unit + 2)),
-        Beat(unit + 2, limit * 105 / 100, gauge, good(unit + 2), name="healthy"),
-        Beat(unit + 2, limit * 95 / 100, gauge, bad(unit + 2)),
-        Beat(look + 2, fast, gauge, good(look + 2)),
-        Beat(unit + 2, fast, gauge, good(unit + 2)),
-    ]
-    if 2 * (look + 2) <= unit:
-        beats += [Beat(look + 1, STILL, gauge, good(look + 1)), Beat(look + 2, fast, gauge, good(look + 2))]
-    beats += [
-        Beat(unit + 2, fast, gauge, (Read(1, True), Read(unit + 1, True)), restarts=True),
-        Beat(dead, STILL, gauge, bad(dead), name="dead"),
-        Beat(unit + 2, None, gauge, bad(unit + 2) if missed else _absent(unit + 1), name="gone"),
-        Beat(look + 3, fast, gauge, good(look + 3)),
-    ]
+    fast, gauge = limit / (1 - SPARE), 1 if waits else None
+    begins = (
+        _starting(long, fast, 2 * long.unit) if waits else [Beat(long.look + 1, fast, None, _absent(long.look - 2))]
+    )
+    beats = [*begins, Beat(long.unit + 2, fast, gauge, _ends(long.unit + 2))]
+    beats += _around(long, fast, SPARE, gauge, missed, dead)
     return beats + (_ending(long, fast) if waits else [])
 
 
 def of_past(long: Lengths, at_most: Fraction, dead: int) -> list[Beat]:
-    """A job around its own past: so long until it has one, then slower, dead, gone, and as it was."""
-    unit, look, usual = long.unit, long.look, Fraction(100)
-    good, bad = _ends(True), _ends(True, True)
-    least = 1 - at_most
+    """A job around its own past: nothing until it has one, odd for a moment, then as about a limit."""
+    unit, usual = long.unit, USUAL
     past = BASELINE_UNITS * unit
+    # For one evaluation it looks a hundred times as fast, as a counter does that begins again with a value.
     return [
         *_starting(long, usual, 0),
-        Beat(past + unit, usual, 1, (Read(past - 2 * unit, False), Read(past + unit - 1, True)), name="healthy"),
-        Beat(unit + 2, usual * (least + at_most / 10), 1, good(unit + 2)),
-        Beat(unit + 2, usual * least * 95 / 100, 1, bad(unit + 2)),
-        Beat(look + 2, usual, 1, good(look + 2)),
+        Beat(past + unit, usual, 1, (Read(past - 2 * unit, False), Read(past + unit - 1, True))),
         Beat(1, usual * 100, 1),
-        Beat(unit + 2, usual, 1, good(unit + 2)),
-        Beat(unit + 2, usual, 1, good(unit + 2), restarts=True),
-        Beat(dead, STILL, 1, bad(dead), name="dead"),
-        Beat(unit + 2, None, 1, bad(unit + 2), name="gone"),
-        Beat(look + 3, usual, 1, good(look + 3)),
+        Beat(unit + 2, usual, 1, _ends(unit + 2)),
+        *_around(long, usual, at_most, 1, True, dead),
         *_ending(long, usual),
+    ]
+
+
+def _around(long: Lengths, fast: Fraction, spare: Fraction, gauge: int | None, missed: bool, dead: int) -> list[Beat]:
+    """What is fast, by the share `spare` above its limit, becomes nearly too slow, too slow, and worse.
+
+    Each of the two windows is read where it alone sees that it is fast, and where half and twice of it would differ.
+    """
+    unit, look, limit = long.unit, long.look, fast * (1 - spare)
+    soon = int(unit * spare * 3 / 2)  # after so long, a unit sees that it stands still, and two would not
+    pause = int(look * spare) + 1  # so long a pause is too much for a slice, but not for a unit
+    begins = (Read(0, True, bad=True), Read(look - 1, True)) if look > 2 else (Read(look + 1, True),)
+    restarts = (Read(1, True),) if spare * unit > 2 else ()
+    ends = (Read(soon, True, bad=True),) if look < soon < dead - 1 else ()
+    beats = [
+        Beat(unit + 2, limit + (fast - limit) / 10, gauge, _ends(unit + 2), name="healthy"),
+        Beat(unit + 2, limit * 95 / 100, gauge, _ends(unit + 2, bad=True)),
+        Beat(unit + 2, STILL, gauge, _ends(unit + 2, bad=True)),
+        Beat(look + 2, fast, gauge, begins),
+        Beat(unit + 2, fast, gauge, _ends(unit + 2)),
+    ]
+    if look < unit and pause + 1 <= spare * unit:
+        beats += [Beat(pause, STILL, gauge, _ends(pause)), Beat(look + 2, fast, gauge, _ends(look + 2))]
+    return [
+        *beats,
+        Beat(2 * unit + 2, fast, gauge, (*restarts, *_ends(2 * unit + 2)), restarts=True),
+        Beat(dead, STILL, gauge, (*ends, *_ends(dead, bad=True)), name="dead"),
+        Beat(unit + 2, None, gauge, _ends(unit + 2, bad=True) if missed else _absent(unit + 1), name="gone"),
+        Beat(look + 3, fast, gauge, _ends(look + 3)),
     ]
 
 
@@ -132,8 +143,8 @@ def _absent(at: int) -> tuple[Read, ...]:
     return (Read(at, False),) if at >= 0 else ()
 
 
-def _ends(counts: bool, bad: bool = False) -> Callable[[int], tuple[Read, ...]]:
-    return lambda evals: (Read(evals - 1, counts, bad),)
+def _ends(evals: int, *, bad: bool = False) -> tuple[Read, ...]:
+    return (Read(evals - 1, True, bad),)
 
 
 def samples_of(slices: Slices) -> int:

@@ -90,4 +90,6 @@ def proof(slo: Slo, cast: Cast, _is_here: bool) -> RuleTest:
     gone = Duration((ends[2] + 2 * unit) * every)
     readings += [*slice_readings.slices(cast, gone, texts.place, 0, 0), *slice_readings.over(slo, cast, gone)]
     title = f"{cast.id}: boards that are busy, idle and gone"
-    return RuleTest(title, every, tuple(shown), (), slo.origin, tuple(readings), every)
+    return RuleTest(
+        title, every, (*shown, *slice_readings.crowd(cast, ends[2] + 2 * unit)), (), slo.origin, tuple(readings), every
+    )
