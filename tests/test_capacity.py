@@ -19,9 +19,9 @@ from tocsin.capacity import Part, Size
 from tocsin.capacity.load import of_objective
 from tocsin.cli import run
 from tocsin.diagnostics import Log
+from tocsin.indicators import SLICED
 from tocsin.pipeline import Compiled, compile_spec
 from tocsin.plan import Record
-from tocsin.spec.slos import SLICED
 from tocsin.units import Duration, amount
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tocsin.promql import Selector
     from tocsin.units import Duration
 
+SLICED = ("time_slice", "throughput", "slowdown", "utilisation", "composite")  # the kinds that count slices of time
 GAUGES = ("while", "gauge")  # the keys of selectors whose values are read as they are; of others, rates are
 # The least past, in unit windows, by which a job is judged: of twelve, the two that one odd moment spoils are few.
 BASELINE_UNITS = 12

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tocsin import burn
 from tocsin.check.burns import check_alerts, check_factors, check_scrapes
 from tocsin.diagnostics import Related
-from tocsin.spec.slos import SLICED
+from tocsin.indicators import SLICED
 from tocsin.units import number, percent
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.check.queries import metric_of
-from tocsin.indicators import BASELINE_UNITS, GAUGES, Composite, Slowdown, Utilisation, ends
+from tocsin.indicators import BASELINE_UNITS, GAUGES, SLICED, Composite, Slowdown, Utilisation, ends
 from tocsin.ingest import labels_of
-from tocsin.spec.slos import SLICED
 from tocsin.units import Duration, percent
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.indicators import SLICED
 from tocsin.lower.proofs import series
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
-from tocsin.spec.slos import SLICED
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from tocsin import burn, pattern
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
 from tocsin.factory import Slo
-from tocsin.indicators import Ratio
+from tocsin.indicators import SLICED, Ratio
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
 from tocsin.resolve.slices import Around, resolve_composite, resolve_slices, resolve_utilisation
-from tocsin.spec.slos import INDICATORS, SLICED
+from tocsin.spec.slos import INDICATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

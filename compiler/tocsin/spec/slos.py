@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from tocsin import units
-from tocsin.spec.scalars import Amount, Duration, LabelName, Name, Percent, Rate, Section, SignalId, Text
+from tocsin.spec.scalars import Amount, Duration, Grace, LabelName, Name, Percent, Rate, Section, SignalId, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ class TimeSlice(Section):
     counter: Text | None = None
     at_least: Rate
     while_: Text = Field(alias="while")
-    grace: Duration = GRACE
+    grace: Grace = GRACE
 
 
 class Throughput(Section):
@@ -58,7 +58,7 @@ class Slowdown(Section):
     at_most: Percent
     baseline: Duration = BASELINE
     while_: Text = Field(alias="while")
-    grace: Duration = GRACE
+    grace: Grace = GRACE
 
 
 class Utilisation(Section):
@@ -118,9 +118,8 @@ class Slo(Section):
     alerts: Alerts = Alerts.model_construct()
 
 
-# The keys of an SLO that say what is counted; it has exactly one. Those of `SLICED` count slices of time.
-SLICED = ("time_slice", "throughput", "slowdown", "utilisation", "composite")
-INDICATORS = ("ratio", *SLICED)
+# The keys of an SLO that say what is counted; it has exactly one.
+INDICATORS = ("ratio", "time_slice", "throughput", "slowdown", "utilisation", "composite")
 # The keys of an indicator that select series.
 SELECTORS = {
     "ratio": ("bad", "good", "total"),
