@@ -68,15 +68,15 @@ def events(slo: Slo, cast: Cast) -> Events:
 
 
 def proof(slo: Slo, cast: Cast, _is_here: bool) -> RuleTest:
-    """All parts fail as much as they may, one after the other a little more, then all of them; and all end."""
+    """Each part is there alone; all fail as much as they may, in turn a little more, then all of them; and all end."""
     shape, every, place = form(slo), form(slo).slices.every, cast.texts[-1]
     unit, count = -(-slo.windows.unit // every) + 2, len(shape.units)
-    outage = slice_readings.outage_for(slo, every, unit + count)
-    begin = unit + count
-    past = slice_readings.Past(every, unit - 1, begin + outage - 1, begin + outage, outage)
+    before = unit + 2 * count
+    outage = slice_readings.outage_for(slo, every, before)
+    past = slice_readings.Past(every, before - count - 1, before + outage - 1, before + outage, outage)
     readings = [*slice_readings.units(slo, cast, place, past), *slice_readings.alerts(slo, cast, past)]
-    bad = [*((unit + number_, 1) for number_ in range(count)), (unit - 1, 0), (past.outage, 1)]
-    for at, value in bad:
+    alone, over = range(count), range(before - count, before)
+    for at, value in (*((at, 0) for at in (*alone, past.healthy)), *((at, 1) for at in (*over, past.outage))):
         readings += slice_readings.slices(cast, Duration(at * every), place, 1, value)
     gone = Duration((past.outage + unit) * every)
     readings += [*slice_readings.slices(cast, gone, place, 0, 0), *slice_readings.over(slo, cast, gone)]
@@ -92,5 +92,9 @@ def _fed(shape: Form, cast: Cast, unit: int, outage: int) -> Iterator[tuple[str,
     for turn, (window, budget, place) in enumerate(zip(shape.units, shape.budgets, places, strict=True)):
         good, bad = (number(TOTAL * budget * share / 100) for share in (95, 105))
         turns = " ".join(bad if one == turn else good for one in range(count))
-        yield naming.slo_errors(window) + place, f"{good}x{unit - 1} {turns} {bad}x{outage - 1} stale"
-        yield naming.slo_total(window) + place, f"{TOTAL}x{unit + count + outage - 1} stale"
+        alone = " ".join(good if one == turn else "stale" if one == turn + 1 else "_" for one in range(count))
+        yield naming.slo_errors(window) + place, f"{alone} {good}x{unit - 1} {turns} {bad}x{outage - 1} stale"
+        seen = alone.replace(good, f"{TOTAL}")
+        yield naming.slo_total(window) + place, f"{seen} {TOTAL}x{unit + count + outage - 1} stale"
+    for window in sorted({*shape.units}):
+        yield f"{naming.slo_total(window)}{{slo={quote(f'not-{cast.id}')}}}", f"{TOTAL}x{unit + count + outage}"

@@ -38,9 +38,14 @@ def of_slowdown(slo: Slo, cast: Cast, _is_here: bool) -> RuleTest:
     most = min(past, slice_readings.MOST)
     test = _proof(slo, cast, form.slices, lambda dead: of_past(long, form.at_most, dead), most)
     first, *_, last = sorted({reading.at for reading in test.readings if reading.expr.startswith("ALERTS")})
-    baseline = naming.SLO_BASELINE + slice_readings.here(cast)
-    known = Reading(first, f"abs({baseline} / {USUAL} - 1) < bool 1e-9", ((Texts(*cast.texts).place, "1"),))
-    return test._replace(readings=(*test.readings, known, Reading(last, baseline, ())))
+    me, begun = slice_readings.here(cast), Duration((long.grace + 1) * form.slices.every)
+    baseline, place = naming.SLO_BASELINE + me, Texts(*cast.texts).place
+    pasts = (
+        Reading(begun, f"count({naming.SLO_RATE}{me})", (("{}", "1"),)),
+        Reading(first, f"abs({baseline} / {USUAL} - 1) < bool 1e-9", ((place, "1"),)),
+        Reading(last, baseline, ()),
+    )
+    return test._replace(readings=(*test.readings, *pasts))
 
 
 def _proof(slo: Slo, cast: Cast, slices: Slices, tell: Tell, most: int = slice_readings.MOST) -> RuleTest:

@@ -94,7 +94,7 @@ def _around(long: Lengths, fast: Fraction, spare: Fraction, gauge: int | None, m
     """
     unit, look, limit = long.unit, long.look, fast * (1 - spare)
     soon = int(unit * spare * 3 / 2)  # after so long, a unit sees that it stands still, and two would not
-    pause = int(look * spare) + 1  # so long a pause is too much for a slice, but not for a unit
+    pause = int(unit * spare) - 1  # the longest that a unit bears, and half of one does not
     begins = (Read(0, True, bad=True), Read(look - 1, True)) if look > 2 else (Read(look + 1, True),)
     restarts = (Read(1, True),) if spare * unit > 2 else ()
     ends = (Read(soon, True, bad=True),) if look < soon < dead - 1 else ()
@@ -105,7 +105,7 @@ def _around(long: Lengths, fast: Fraction, spare: Fraction, gauge: int | None, m
         Beat(look + 2, fast, gauge, begins),
         Beat(unit + 2, fast, gauge, _ends(unit + 2)),
     ]
-    if look < unit and pause + 1 <= spare * unit:
+    if look < unit and pause > look * spare:
         beats += [Beat(pause, STILL, gauge, _ends(pause)), Beat(look + 2, fast, gauge, _ends(look + 2))]
     return [
         *beats,

@@ -10,6 +10,7 @@ from tocsin.indicators import Utilisation, of_kind
 from tocsin.lower import slice_readings
 from tocsin.lower.cast import Cast
 from tocsin.lower.proofs import series
+from tocsin.lower.slice_readings import here
 from tocsin.lower.slices import added_up
 from tocsin.plan import RuleTest
 from tocsin.units import Duration, number
@@ -68,7 +69,8 @@ def events(slo: Slo, cast: Cast) -> Events:
     boards = naming.by(tuple(dict.fromkeys((*naming.GPU, *slo.by))))
     board = f"max by ({boards}) (avg_over_time({Texts(*cast.texts).gauge}[{shape.slices.look}]))"
     total = f"count by ({by}) ({board})"
-    bad = f"count by ({by}) ({board} < {number(shape.at_least)})\nor {total} * 0"
+    idle = f"count by ({by}) ({board} < {number(shape.at_least)})"
+    bad = f"{idle}\nor on ({by}) 0 * {naming.SLO_SLICES}{here(cast)}"
     return added_up(shape.slices, cast, total, bad)
 
 
@@ -85,7 +87,9 @@ def proof(slo: Slo, cast: Cast, _is_here: bool) -> RuleTest:
     ends = [unit - 1, 2 * unit - 1, 2 * unit + outage - 1]
     past = slice_readings.Past(every, ends[0], ends[2], each * (2 * unit + outage), each * (outage - unit), each)
     readings = [*slice_readings.units(slo, cast, texts.place, past), *slice_readings.alerts(slo, cast, past)]
-    for at, bad in zip(ends, (0, 1, each), strict=True):
+    # A board that begins to idle is busy in the mean of half a unit; one that is gone is there for the rest of it.
+    begun, rest = ends[0] + max((unit - 2) * 2 // 5, 1), ends[2] + (unit - 2) * 3 // 5
+    for at, bad in ((ends[0], 0), (begun, 0), (ends[1], 1), (ends[2], each), (rest, each)):
         readings += slice_readings.slices(cast, Duration(at * every), texts.place, each, bad)
     gone = Duration((ends[2] + 2 * unit) * every)
     readings += [*slice_readings.slices(cast, gone, texts.place, 0, 0), *slice_readings.over(slo, cast, gone)]
