@@ -34,7 +34,7 @@ def of_slowdown(slo: Slo, cast: Cast, _is_here: bool) -> RuleTest:
     """A job that gets a past, and is then as fast as that, slower, odd for a moment, dead, gone, and over."""
     form = slowdown.form(slo)
     long = lengths(slo, form.slices, form.grace)
-    past = form.baseline // form.slices.every // 2  # a job that is dead for longer has been nothing else
+    past = form.baseline // form.slices.every // 4  # a job that is dead for longer is measured by little else
     most = min(past, slice_readings.MOST)
     test = _proof(slo, cast, form.slices, lambda dead: of_past(long, form.at_most, dead), most)
     first, *_, last = sorted({reading.at for reading in test.readings if reading.expr.startswith("ALERTS")})

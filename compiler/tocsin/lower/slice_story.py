@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.indicators import BASELINE_UNITS
 from tocsin.lower.ratio_story import notation
+from tocsin.lower.slices import looks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,8 +46,9 @@ class Beat(NamedTuple):
 
 
 class Lengths(NamedTuple):
-    """The unit, what a slice looks back to, and the grace, in evaluations."""
+    """The windows over which a rate is looked at, and the grace, in evaluations; and those of the unit."""
 
+    mean: int
     unit: int
     look: int
     grace: int
@@ -54,8 +56,8 @@ class Lengths(NamedTuple):
 
 def lengths(slo: Slo, slices: Slices, grace: Duration) -> Lengths:
     """Each long enough to be over."""
-    unit, look, wait = (-(-length // slices.every) for length in (slo.windows.unit, slices.look, grace))
-    return Lengths(unit, look, wait)
+    look, mean = looks(slo, slices)
+    return Lengths(*(-(-length // slices.every) for length in (mean, slo.windows.unit, look, grace)))
 
 
 def of_limit(long: Lengths, limit: Fraction, waits: bool, missed: bool, dead: int) -> list[Beat]:
@@ -65,9 +67,9 @@ def of_limit(long: Lengths, limit: Fraction, waits: bool, missed: bool, dead: in
     """
     fast, gauge = limit / (1 - SPARE), 1 if waits else None
     begins = (
-        _starting(long, fast, 2 * long.unit) if waits else [Beat(long.look + 1, fast, None, _absent(long.look - 2))]
+        _starting(long, fast, 2 * long.mean) if waits else [Beat(long.look + 1, fast, None, _absent(long.look - 2))]
     )
-    beats = [*begins, Beat(long.unit + 2, fast, gauge, _ends(long.unit + 2))]
+    beats = [*begins, Beat(long.mean + 2, fast, gauge, _ends(long.mean + 2))]
     beats += _around(long, fast, SPARE, gauge, missed, dead)
     return beats + (_ending(long, fast) if waits else [])
 
@@ -81,7 +83,7 @@ def of_past(long: Lengths, at_most: Fraction, dead: int) -> list[Beat]:
         *_starting(long, usual, 0),
         Beat(past + unit, usual, 1, (Read(past - 2 * unit, False), Read(past + unit - 1, True))),
         Beat(1, usual * 100, 1),
-        Beat(unit + 2, usual, 1, _ends(unit + 2)),
+        Beat(long.mean + 2, usual, 1, _ends(long.mean + 2)),
         *_around(long, usual, at_most, 1, True, dead),
         *_ending(long, usual),
     ]
@@ -92,33 +94,33 @@ def _around(long: Lengths, fast: Fraction, spare: Fraction, gauge: int | None, m
 
     Each of the two windows is read where it alone sees that it is fast, and where half and twice of it would differ.
     """
-    unit, look, limit = long.unit, long.look, fast * (1 - spare)
-    soon = int(unit * spare * 3 / 2)  # after so long, a unit sees that it stands still, and two would not
-    pause = int(unit * spare) - 1  # the longest that a unit bears, and half of one does not
+    mean, look, limit = long.mean, long.look, fast * (1 - spare)
+    soon = int(mean * spare * 3 / 2)  # after so long, the mean sees that it stands still, and one twice as long not
+    pause = int(mean * spare) - 1  # the longest that the mean bears, and one half as long does not
     begins = (Read(0, True, bad=True), Read(look - 1, True)) if look > 2 else (Read(look + 1, True),)
-    restarts = (Read(1, True),) if spare * unit > 2 else ()
+    restarts = (Read(1, True),) if spare * mean > 2 else ()
     ends = (Read(soon, True, bad=True),) if look < soon < dead - 1 else ()
     beats = [
-        Beat(unit + 2, limit + (fast - limit) / 10, gauge, _ends(unit + 2), name="healthy"),
-        Beat(unit + 2, limit * 95 / 100, gauge, _ends(unit + 2, bad=True)),
-        Beat(unit + 2, STILL, gauge, _ends(unit + 2, bad=True)),
+        Beat(mean + 2, limit + (fast - limit) / 10, gauge, _ends(mean + 2), name="healthy"),
+        Beat(mean + 2, limit * 95 / 100, gauge, _ends(mean + 2, bad=True)),
+        Beat(mean + 2, STILL, gauge, _ends(mean + 2, bad=True)),
         Beat(look + 2, fast, gauge, begins),
-        Beat(unit + 2, fast, gauge, _ends(unit + 2)),
+        Beat(mean + 2, fast, gauge, _ends(mean + 2)),
     ]
-    if look < unit and pause > look * spare:
+    if pause > look * spare:
         beats += [Beat(pause, STILL, gauge, _ends(pause)), Beat(look + 2, fast, gauge, _ends(look + 2))]
     return [
         *beats,
-        Beat(2 * unit + 2, fast, gauge, (*restarts, *_ends(2 * unit + 2)), restarts=True),
+        Beat(2 * mean + 2, fast, gauge, (*restarts, *_ends(2 * mean + 2)), restarts=True),
         Beat(dead, STILL, gauge, (*ends, *_ends(dead, bad=True)), name="dead"),
-        Beat(unit + 2, None, gauge, _ends(unit + 2, bad=True) if missed else _absent(unit + 1), name="gone"),
+        Beat(mean + 2, None, gauge, _ends(mean + 2, bad=True) if missed else _absent(mean + 1), name="gone"),
         Beat(look + 3, fast, gauge, _ends(look + 3)),
     ]
 
 
 def _starting(long: Lengths, speed: Fraction, more: int) -> list[Beat]:
     """A job that does nothing at first, and is as fast as it should be when its grace is over."""
-    still = max(long.grace - long.unit - 2, 1)
+    still = max(long.grace - long.look - 2, 1)
     rest = max(long.grace - still, 1) + more
     before = long.grace - GAP - still
     reads = _absent(before) if 0 <= before < rest else ()

@@ -85,10 +85,10 @@ def rate(slo: Slo, cast: Cast, window: Duration) -> str:
 
 
 def unless_fast(slo: Slo, cast: Cast, slices: Slices, least: str) -> str:
-    """1 where neither the last slice nor the last unit was fast enough, or no series tells; 0 elsewhere.
+    """1 where neither the last slice nor the last two units were fast enough, or no series tells; 0 elsewhere.
 
-    A unit bears a pause that it makes up for; a slice sees at once that the pause is over. A job that stops and goes
-    is fast enough in neither for part of the time.
+    Two units, ten minutes of most SLOs, bear a pause that they make up for: at a tenth above the limit a checkpoint of
+    a minute. A slice sees at once that a longer pause is over.
     """
     name, by = naming.SLO_SLICES + here(cast), naming.by(slo.by)
     fast = "\n  or ".join(f"{rate(slo, cast, window)} >= {least}" for window in looks(slo, slices))
@@ -96,5 +96,5 @@ def unless_fast(slo: Slo, cast: Cast, slices: Slices, least: str) -> str:
 
 
 def looks(slo: Slo, slices: Slices) -> Sequence[Duration]:
-    """The windows over which a rate is looked at, without repetition."""
-    return tuple(dict.fromkeys((slices.look, slo.windows.unit)))
+    """The windows over which a rate is looked at, the shorter one first."""
+    return slices.look, Duration(2 * slo.windows.unit)
