@@ -17,8 +17,10 @@ from command import tocsin
 from conftest import ROOT
 from tocsin import capacity, naming
 from tocsin.capacity import Part, Size
+from tocsin.capacity.load import of_objective
 from tocsin.cli import run
 from tocsin.diagnostics import Log
+from tocsin.indicators import SLICED
 from tocsin.pipeline import Compiled, compile_spec
 from tocsin.plan import Record
 from tocsin.units import Duration, amount
@@ -113,7 +115,7 @@ def test_the_example_adds_up() -> None:
     assert jobs["east", "dcgm"] == Size(64, 64 * (8 * 20 + 5), Fraction(64 * (8 * 20 + 5), 15))
     others = capacity.OTHER_SERIES["node"]
     assert jobs["east", "node"].series == 64 * (8 * 10 + 5 + others)
-    assert jobs["east", "trainer"] == Size(56, 56 * (3 + 5), Fraction(56 * (3 + 5), 5))
+    assert jobs["east", "trainer"] == Size(56, 56 * (4 + 5), Fraction(56 * (4 + 5), 5))
     sizes = result.plan.sizes
     for rows in (sizes.jobs, sizes.owners):
         assert sum((row.size for row in rows), capacity.NOTHING) == sizes.total.size
@@ -170,6 +172,19 @@ def test_recorded_series_are_as_many_as_their_rules() -> None:
     found = Counter(rule.name for rule in rules if isinstance(rule, Record))
     for name, (_, _, count) in capacity.RECORDED.items():
         assert count in (0, found[name]), name
+
+
+def test_an_objective_has_a_series_for_each_of_its_rules() -> None:
+    """Of one place: where `by` has no closed values, what is recorded are as many series as there are rules."""
+    result = compiled(ROOT / "tests" / "cases" / "golden" / "time-slices" / "spec.yaml")
+    assert {slo.kind for slo in result.factory.slos.values()} == {*SLICED}
+    for slo in result.factory.slos.values():
+        groups = [(file, group) for file in result.plan.rules for group in file.groups]
+        mine = [group for file, group in groups if f"slo-{slo.id}" == file.name or group.name == f"slo-{slo.id}-period"]
+        names = [rule.name for group in mine for rule in group.rules if isinstance(rule, Record)]
+        placed = slo._replace(by=("cluster",))
+        sizes = {of_objective(result.factory, one, placed) for one in result.factory.clusters.values()}
+        assert max(sizes) == len(names) == len({*names}), slo.id
 
 
 def test_a_target_of_each_kind_has_what_its_spec_says(tmp_path: Path) -> None:

@@ -44,6 +44,21 @@ def labels_for(
     return None
 
 
+def labels_of_each(
+    selectors: Sequence[Selector], by: Sequence[str], schema: Mapping[str, Label]
+) -> list[dict[str, str]] | None:
+    """Labels of a series of each selector, all with the same values of the labels of `by`; None where none were found.
+
+    Of other labels each has its own: who says that a job runs is not the job.
+    """
+    matchers = [matcher for selector in selectors for matcher in selector.matchers]
+    shared = {label: value_for([m for m in matchers if m.label == label], schema.get(label)) for label in by}
+    each = [labels_for([selector], None, by, schema) for selector in selectors]
+    values = {label: value for label, value in shared.items() if value is not None}
+    found = [{**labels, **values} for labels in each if labels is not None]
+    return found if len(found) == len(selectors) and len(values) == len(shared) else None
+
+
 def value_for(wanted: Sequence[Matcher], label: Label | None, refused: Matcher | None = None) -> str | None:
     """A value that the schema allows and every matcher takes but the refused one; None where none was found."""
     tests = tuple((matcher.op, matcher.value) for matcher in wanted)

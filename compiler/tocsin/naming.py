@@ -46,6 +46,11 @@ SLO_PERIOD_TOTAL = "slo:total:period"
 SLO_PERIOD_RATIO = "slo:error_ratio:period"
 SLO_BUDGET_LEFT = "slo:budget_remaining:ratio"
 SLO_EXHAUSTION = "slo:budget_exhausted_in:seconds"
+SLO_RUNNING = "slo:slices:running"
+SLO_SLICES = "slo:slices:total"
+SLO_BAD_SLICES = "slo:slices:bad"
+SLO_RATE = "slo:slices:rate"
+SLO_BASELINE = "slo:slices:baseline"
 SLO_PERIOD = (SLO_PERIOD_ERRORS, SLO_PERIOD_TOTAL, SLO_PERIOD_RATIO, SLO_BUDGET_LEFT, SLO_EXHAUSTION)
 
 SHARD_JOB = "federate_shards"  # `_` keeps it apart from jobs of the spec

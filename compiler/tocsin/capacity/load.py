@@ -36,6 +36,8 @@ OTHER_SERIES = {"dcgm": 0, DEEP_JOB: 0, "node": 481 + 13 * 224}
 
 CONSTANTS = 2  # of an SLO: its objective, and what it is
 ITSELF, ALERTMANAGER = MONITORS
+# What is recorded of each place before its windows.
+SLICES = {"time_slice": 3, "throughput": 2, "slowdown": 5, "utilisation": 2, "composite": 2}
 RULES = "recording rules"  # stands for a job's name, which has no spaces, where series are recorded
 # Recorded series of a sound fleet: the signal that has them recorded, what each belongs to, how many it has. Those of
 # faults are nought.
@@ -260,4 +262,5 @@ def of_objective(factory: Factory, cluster: Cluster, slo: Slo) -> int:
         metric.exporter in cluster.ports or any(job.name == metric.exporter for job in cluster.jobs)
     ):
         return CONSTANTS
-    return CONSTANTS + values_of(factory, slo.by) * (2 * len(slo.windows.all) + 1 + len(naming.SLO_PERIOD))
+    each = 2 * len(slo.windows.all) + SLICES.get(slo.kind, 0) + 1 + len(naming.SLO_PERIOD)
+    return CONSTANTS + values_of(factory, slo.by) * each

@@ -19,6 +19,7 @@ from tocsin.check.samples import check_samples
 from tocsin.check.scheduler import check_scheduler
 from tocsin.check.servers import check_servers
 from tocsin.check.sharing import check_sharing
+from tocsin.check.slices import check_slices
 from tocsin.check.tenants import check_tenants
 from tocsin.check.values import check_values
 
@@ -35,6 +36,7 @@ CHECKS = (
     check_hosts,
     check_cooling,
     check_objectives,
+    check_slices,
     check_queries,
     check_rules,
     check_latency,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tocsin import burn
 from tocsin.check.burns import check_alerts, check_factors, check_scrapes, pairs_of
 from tocsin.diagnostics import Related
+from tocsin.indicators import SLICED
 from tocsin.units import number, percent
 
 if TYPE_CHECKING:
@@ -42,10 +43,15 @@ def check_objectives(factory: Factory, document: Document, log: Log) -> None:
                 _check_traffic(slo, pairs, path, document, log)
             if id_ in factory.slos:
                 check_scrapes(factory, factory.slos[id_], document, log)
-        # How often a gauge is scraped is known.
-        if slo.no_traffic == "bad" and slo.traffic.expected is None and slo.availability is None:
+        # How often a gauge is scraped is known, and a slice of time comes anyway.
+        counts_time = slo.availability is not None or _is_sliced(slo)
+        if slo.no_traffic == "bad" and slo.traffic.expected is None and not counts_time:
             what = "`no_traffic: bad` counts events that do not come, but how many should come is not said"
             log.error("SLO117", what, places.value(*path, "no_traffic"), "write `traffic: {expected: 20/s}` beside it")
+
+
+def _is_sliced(slo: Slo) -> bool:
+    return any(getattr(slo, kind) is not None for kind in SLICED)
 
 
 def _check_traffic(slo: Slo, pairs: tuple[burn.Pair, ...], path: Path, document: Document, log: Log) -> None:
@@ -60,7 +66,8 @@ def _check_traffic(slo: Slo, pairs: tuple[burn.Pair, ...], path: Path, document:
         wanted = Fraction(enough)
     if wanted < enough:
         what = f"with {number(wanted)} events one single failure would page"
-        log.error("SLO107", what, place(), f"write at least {enough}, or leave `min_events` out: that is its default")
+        default = "" if _is_sliced(slo) else ": that is its default"
+        log.error("SLO107", what, place(), f"write at least {enough}, or leave `min_events` out{default}")
     window = pairs[0].long
     comes = None if expected is None else expected * window.seconds
     if comes is not None and comes < wanted:

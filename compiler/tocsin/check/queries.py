@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.diagnostics import Related, near
-from tocsin.examples import labels_for, value_for
+from tocsin.examples import labels_for, labels_of_each, value_for
 from tocsin.indicators import GAUGES, Ratio
 from tocsin.ingest import labels_of
 from tocsin.pattern import matches
@@ -27,8 +27,11 @@ def check_queries(factory: Factory, document: Document, log: Log) -> None:
             _check_selector(factory, ("slos", slo.id, slo.kind, key), selector, document, log)
             for key, selector in slo.indicator.selectors.items()
         ]
-        if all(fits) and len(fits) == 2 and isinstance(slo.indicator, Ratio):
-            _check_difference(factory, slo, slo.indicator, document, log)
+        if isinstance(slo.indicator, Ratio):
+            if all(fits) and len(fits) == 2:
+                _check_difference(factory, slo, slo.indicator, document, log)
+        elif all(fits):
+            _check_meeting(factory, slo, document, log)
 
 
 def metric_of(factory: Factory, selector: Selector) -> Metric:
@@ -111,3 +114,15 @@ def _check_difference(factory: Factory, slo: Slo, ratio: Ratio, document: Docume
     elif told.metric == ratio.total.metric and labels_for([ratio.total], told, slo.by, factory.labels) is None:
         what = f"every event of `total` is in `{key}` as well"
         log.error("SLO112", what, place, f'narrow `{key}` by a matcher, as in code=~"5.."')
+
+
+def _check_meeting(factory: Factory, slo: Slo, document: Document, log: Log) -> None:
+    """What is counted, and what says when, can be of the same place; both go into the tests."""
+    selectors = slo.indicator.selectors
+    if labels_of_each([*selectors.values()], slo.by, factory.labels) is None:
+        named = " and ".join(f"`{key}`" for key in selectors)
+        what = f"no series of {named} can have the same {', '.join(slo.by)}: their matchers contradict each other"
+        if len(selectors) == 1:
+            what = f"no series can be selected by {named}: its matchers contradict each other"
+        place = document.places.value("slos", slo.id, slo.kind, next(reversed(selectors)))
+        log.error("SLO134", what, place, "nothing would ever be counted: correct the matchers")

@@ -11,7 +11,7 @@ from tocsin.load.shape import has_entries, known_keys, required_keys
 from tocsin.secrecy import is_secret, is_secret_link, names_secret
 from tocsin.spec import PLANNED
 from tocsin.spec.scalars import kind
-from tocsin.spec.slos import INDICATORS
+from tocsin.spec.slos import SELECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,11 +32,7 @@ _WANTED = {
     "string_type": "text",
     "bool_type": "true or false",
 }
-_OTHER_OBJECTIVES = ("slos.*.time_slice", "slos.*.composite")
-_SELECTORS = (
-    *("slos.*.ratio.bad", "slos.*.ratio.good", "slos.*.ratio.total"),
-    *("slos.*.latency.histogram", "slos.*.availability.gauge"),
-)
+_SELECTORS = tuple(f"slos.*.{kind}.{key}" for kind, keys in SELECTORS.items() for key in keys)
 _QUOTE_IT = "put the metric first, and the whole into quotes: 'requests_total{label=\"value\"}'"
 
 
@@ -100,7 +96,7 @@ def meant(problem: ErrorDetails) -> set[Path]:
 def _meant_key(path: Path, known: Iterable[str]) -> str:
     key = str(path[-1])
     if _is_in(path, PLANNED):
-        return "ratio" if _is_in(path, _OTHER_OBJECTIVES) else ""
+        return ""
     if names_secret(key):
         files = [k for k in known if k.endswith("_file")]
         return near(key, files) or next(iter(files), "")
@@ -109,8 +105,6 @@ def _meant_key(path: Path, known: Iterable[str]) -> str:
 
 def _planned_key(path: Path, places: Places, log: Log) -> None:
     hint = "remove it: a key that has no effect would only look as if it had one"
-    if _is_in(path, _OTHER_OBJECTIVES):
-        hint = f"this version understands {_either(INDICATORS, '`')}"
     what = f"`{path[-1]}` in {_named(path[:-1])} is planned, this version does not act on it"
     log.error("SPC107", what, places.key(*path), hint)
 

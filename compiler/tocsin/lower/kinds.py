@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.lower import availability, availability_proof, latency, ratio, ratio_proof
+from tocsin.lower import (
+    availability,
+    availability_proof,
+    composite,
+    latency,
+    ratio,
+    ratio_proof,
+    slice_proof,
+    slice_windows,
+    slowdown,
+    time_slice,
+    utilisation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from tocsin.factory import Factory, Slo
     from tocsin.lower.cast import Cast
@@ -28,6 +41,11 @@ class Kind(NamedTuple):
     more: Callable[[Slo, Cast], RuleTest | None] | None = None
 
 
+def _sliced(kind: ModuleType, proof: Callable[[Slo, Cast, bool], RuleTest]) -> Kind:
+    """A kind that counts slices of time."""
+    return Kind(kind.cast, kind.form, kind.events, proof, slice_windows.windows_proof)
+
+
 KINDS = {
     "ratio": Kind(ratio.cast, ratio.form, ratio.events, ratio_proof.proof),
     "latency": Kind(latency.cast, latency.form, latency.events, latency.proof),
@@ -38,4 +56,9 @@ KINDS = {
         availability_proof.proof,
         availability_proof.windows_proof,
     ),
+    "time_slice": _sliced(time_slice, slice_proof.of_time_slice),
+    "throughput": _sliced(time_slice, slice_proof.of_time_slice),
+    "slowdown": _sliced(slowdown, slice_proof.of_slowdown),
+    "utilisation": _sliced(utilisation, utilisation.proof),
+    "composite": _sliced(composite, composite.proof),
 }

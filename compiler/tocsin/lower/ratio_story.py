@@ -65,7 +65,7 @@ def story(slo: Slo, form: Form) -> Story:
     looks = [seen.at(TOLD, told * _share(at - BEGUN), _share(at)) for at in LAST]
     steps = Moment(TOLD, sum((one.errors for one in looks), NONE), sum((one.total for one in looks), NONE))
     grown = (seen.at(BEGUN, NONE, Fraction(BEGUN)), seen.at(TOLD, told * (TOLD - BEGUN), Fraction(TOLD)))
-    return Story(_notation(tells), _notation(rests), tuple(_moments(seen, slo, flood)), grown, steps)
+    return Story(notation(tells), notation(rests), tuple(_moments(seen, slo, flood)), grown, steps)
 
 
 def _share(samples: int) -> Fraction:
@@ -119,7 +119,7 @@ def _restarted(step: Fraction, flood: Fraction) -> list[Fraction | None]:
     return values + [value + flood * number_ for number_ in range(1, OUTAGE - RESTARTED + 1)]
 
 
-def _notation(values: list[Fraction | None]) -> str:
+def notation(values: list[Fraction | None]) -> str:
     """Samples in promtool's notation: runs of one step as `a+bxn`, missing ones as `stale` and gaps."""
     out: list[str] = []
     index = 0

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.indicators import ends
 from tocsin.lower.alerts import links
 from tocsin.lower.burns import place
 from tocsin.plan import Alert
@@ -23,9 +24,9 @@ FLEETING = frozenset(("job_id", "pod", "container"))  # what these name ends whe
 def vanishing(factory: Factory, slo: Slo, me: str) -> Alert | None:
     """Next to none of the expected events are counted, or, where no number is known, there are no series any more.
 
-    Nothing where a budget is a job's: it ends with the job.
+    Nothing where a budget is a job's, which ends with the job, and where the spec says when there is nothing.
     """
-    if not FLEETING.isdisjoint(slo.by):
+    if not FLEETING.isdisjoint(slo.by) or ends(slo.indicator):
         return None
     where = place(slo)
     unit = naming.slo_total(slo.windows.unit) + me

@@ -12,7 +12,7 @@ from tocsin.diagnostics import Related, near
 from tocsin.factory import Signal
 from tocsin.resolve.exporters import how_to_scrape, scraped_jobs, shown
 from tocsin.resolve.owners import known_owner
-from tocsin.spec.slos import INDICATORS
+from tocsin.spec.slos import selected
 from tocsin.units import number
 
 if TYPE_CHECKING:
@@ -93,13 +93,14 @@ def _of_catalogue(
 def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
     """The signals of the catalogue that objectives, alerts and records read, and where, be they sound or not."""
     found: dict[str, Span] = {}
+    kinds = signal_kinds()
     for id_, slo in document.spec.slos.items():
-        for kind in INDICATORS:
-            for key, text in getattr(slo, kind) or ():
-                name = _NAME.match(text) if isinstance(text, str) else None
-                metric = series.get(name[1]) or series.get(_PART.sub("", name[1])) if name else None
-                if metric and metric.signal not in found:
-                    found[metric.signal] = document.places.value("slos", id_, kind, key)
+        for kind, key, text in selected(slo):
+            name = _NAME.match(text)
+            metric = series.get(name[1]) or series.get(_PART.sub("", name[1])) if name else None
+            signal = metric.signal if metric else text
+            if signal in kinds and signal not in found:
+                found[signal] = document.places.value("slos", id_, kind, key)
     for section in ("alerts", "records"):
         for name, rule in getattr(document.spec, section).items():
             for word in _WORD.findall(rule.expr):

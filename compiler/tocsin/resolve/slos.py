@@ -9,21 +9,23 @@ from tocsin import burn, pattern
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
 from tocsin.factory import Slo, paces
-from tocsin.indicators import Availability, Latency, Ratio, in_unit
+from tocsin.indicators import SLICED, Availability, Latency, Ratio, in_unit
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
+from tocsin.resolve.slices import Around, resolve_composite, resolve_slices, resolve_utilisation
 from tocsin.spec.retention import kept_by_servers
 from tocsin.spec.slos import INDICATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tocsin.burn import Pair
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory import Cluster, Owner, Signal
-    from tocsin.indicators import Indicator
+    from tocsin.indicators import Composite, Indicator, Slowdown, TimeSlice, Utilisation
     from tocsin.promql import Selector
     from tocsin.spec import slos as written
 
@@ -37,10 +39,11 @@ def resolve_slos(
 ) -> dict[str, Slo]:
     """The SLOs by id; one whose indicator resolves to nothing is left out."""
     layers = {metric.name: one.layer for one in signals.values() for metric in one.metrics}
-    known = _Known(_series(signals), layers, clusters)
+    slos: dict[str, Slo] = {}
+    known = _Known(_series(signals), layers, signals, clusters, slos)
     kept = kept_by_servers(document.spec.retention)
-    slos = {}
-    for id_, slo in sorted(document.spec.slos.items()):
+    # What is made of others comes after them.
+    for id_, slo in sorted(document.spec.slos.items(), key=lambda item: (item[1].composite is not None, item[0])):
         path = ("slos", id_)
         known_owner(document, owners, slo.owner, (*path, "owner"), log)
         kind = _kind(document, path, slo, log)
@@ -48,9 +51,6 @@ def resolve_slos(
         if indicator is None:
             continue
         pairs = burn.chosen(slo.alerts, slo.period, kept)
-        least = slo.traffic.min_events
-        if least is None:
-            least = Fraction(burn.min_events(pairs, 1 - slo.objective)) if 0 < slo.objective < 1 else Fraction(1)
         slos[id_] = Slo(
             id=id_,
             owner=slo.owner,
@@ -61,14 +61,26 @@ def resolve_slos(
             kind=kind,
             indicator=indicator,
             pairs=pairs,
-            # Events that should have come are seen in steps only, not in counters.
-            windows=burn.windows(pairs, only_steps=slo.no_traffic == "bad"),
+            # Events that should have come are seen in steps only, not in counters. Slices are recorded anyway.
+            windows=burn.windows(pairs, only_steps=slo.no_traffic == "bad" and kind not in SLICED),
             expected=slo.traffic.expected,
-            least=least,
+            least=_least(slo, pairs, indicator),
             idle=slo.no_traffic,
             origin=document.places.key(*path),
         )
-    return slos
+    return dict(sorted(slos.items()))
+
+
+def _least(slo: written.Slo, pairs: tuple[Pair, ...], indicator: Indicator) -> Fraction:
+    """The events that a long window must have to be judged, slices as seconds.
+
+    By default so many that one failure pages nobody: of time, one that every slice sees which looks back to it.
+    """
+    slices, least = getattr(indicator, "slices", None), slo.traffic.min_events
+    if least is None:
+        least = Fraction(burn.min_events(pairs, 1 - slo.objective)) if 0 < slo.objective < 1 else Fraction(1)
+        least *= 1 if slices is None else -(-slices.look // slices.every)
+    return least if slices is None else least * slices.every.seconds
 
 
 def _kind(document: Document, path: Path, slo: written.Slo, log: Log) -> str:
@@ -86,11 +98,13 @@ def _kind(document: Document, path: Path, slo: written.Slo, log: Log) -> str:
 
 
 class _Known(NamedTuple):
-    """The metric behind every series that can be queried, the layer of each metric, and who scrapes them."""
+    """The metric behind every series, the layer of each metric, the signals, the clusters, the SLOs so far."""
 
     series: dict[str, Metric]
     layers: dict[str, str]
+    signals: dict[str, Signal]
     clusters: dict[str, Cluster]
+    slos: dict[str, Slo]
 
 
 def _ratio(document: Document, path: Path, ratio: written.Ratio, known: _Known, log: Log) -> Ratio | None:
@@ -141,10 +155,49 @@ def _availability(
     return Availability(selector, max(paces(known.clusters.values(), job, usual), default=usual))
 
 
+def _around(document: Document, path: Path, known: _Known, log: Log) -> Around:
+    slo = document.spec.slos[str(path[1])]
+    return Around(
+        document=document,
+        path=path,
+        select=lambda key, text: _selector(document, (*path, key), text, known.series, log),
+        signals=known.signals,
+        series=known.series,
+        clusters=known.clusters,
+        unit=burn.windows(burn.chosen(slo.alerts, slo.period, kept_by_servers(document.spec.retention))).unit,
+        every=document.spec.collection.intervals.default,
+    )
+
+
+def _slices(
+    document: Document,
+    path: Path,
+    one: written.TimeSlice | written.Throughput | written.Slowdown,
+    known: _Known,
+    log: Log,
+) -> TimeSlice | Slowdown | None:
+    return resolve_slices(one, _around(document, path, known, log), log)
+
+
+def _utilisation(
+    document: Document, path: Path, one: written.Utilisation, known: _Known, log: Log
+) -> Utilisation | None:
+    return resolve_utilisation(one, _around(document, path, known, log), log)
+
+
+def _composite(document: Document, path: Path, one: written.Composite, known: _Known, log: Log) -> Composite | None:
+    return resolve_composite(one, path, document, known.slos, log)
+
+
 RESOLVERS: dict[str, Callable[..., Indicator | None]] = {
     "ratio": _ratio,
     "latency": _latency,
     "availability": _availability,
+    "time_slice": _slices,
+    "throughput": _slices,
+    "slowdown": _slices,
+    "utilisation": _utilisation,
+    "composite": _composite,
 }
 
 

@@ -63,7 +63,6 @@ SHARED = (
 
 PLANNED = frozenset(
     """
-    slos.*.time_slice slos.*.composite
     dashboards mixins
     """.split()
 )

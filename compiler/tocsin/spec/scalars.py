@@ -270,6 +270,7 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Text = Annotated[str, BeforeValidator(lambda value: _text(value, "text"))]
 Duration = Annotated[units.Duration, BeforeValidator(_duration("1ms", "1y"))]
 Keep = Annotated[units.Duration, BeforeValidator(_duration("2h", "10y"))]
+Grace = Annotated[units.Duration, BeforeValidator(_duration("1s", "6h"))]
 # Every rule looks back five minutes and needs two samples there.
 Interval = Annotated[units.Duration, BeforeValidator(_duration("100ms", "2m"))]
 Pace = Annotated[units.Duration, BeforeValidator(_duration("10s", "1d"))]
