@@ -35,6 +35,7 @@ def jobs(factory: Factory) -> RuleGroup | None:
         summary="A GPU of {{ $labels.node }} works for no known job",
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} has been busy for ten minutes, but its series carry "
         "no job_id: check the scheduler's job mapping for dcgm-exporter.",
+        where=naming.GPU,
     )
     return RuleGroup("gpu-jobs", (alert,), (_test(factory, alert),))
 

@@ -52,6 +52,7 @@ def throttling(factory: Factory) -> RuleGroup | None:
         summary="A working GPU of {{ $labels.node }} is throttled: {{ $labels.reason }}",
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} was slowed down by {{ $labels.reason }} for more "
         "than a quarter of the last ten minutes while it had work.",
+        where=naming.GPU,
     )
     return RuleGroup("gpu-throttling", (*records, alert), (_test(factory, alert),))
 
