@@ -57,7 +57,7 @@ def xid_table(factory: Factory, here: str) -> Iterator[Panel]:
             f"{of_signal(factory, 'xid')} The job is the one that the board worked for when the code came.",
             [f"topk({ROWS}, max by ({by}) ({naming.XID_NEW}{{{here}}}))"],
             tuple(Column(name, name) for name in ("err_code", *naming.GPU, "job_id")),
-            links=(to_gpus(factory, *naming.GPU), to_job(factory)),
+            links=(to_gpus(factory, *naming.GPU), *to_job(factory)),
         )
 
 

@@ -76,5 +76,5 @@ def _jobs(factory: Factory) -> Iterator[Panel]:
         f"By their boards. {of_signal(factory, 'job_metadata')}",
         [(worst("job_id", boards_of), "{{job_id}}")],
         "short",
-        links=(to_job(factory),),
+        links=to_job(factory),
     )

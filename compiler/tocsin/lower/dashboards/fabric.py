@@ -66,12 +66,12 @@ def _now(factory: Factory) -> Iterator[Panel]:
 
 def _worst_ports(factory: Factory) -> Iterator[Panel]:
     by = f"{_PORT}, error"
-    rows = [f"topk({ROWS}, max by ({by}) ({name}{{{AT_NODE}}}) > 0)" for name in port_errors(factory)]
+    rows = [f"max by ({by}) ({name}{{{AT_NODE}}}) > 0" for name in port_errors(factory)]
     if rows:
         yield table(
             "Ports with errors",
             f"Rises of each error's counter within a quarter of an hour. {of_signal(factory, 'fabric_errors')}",
-            [" or ".join(rows)],
+            [f"topk({ROWS}, {' or '.join(rows)})"],
             (*(Column(name, name) for name in (*naming.PORT, "error")), Column("Value #A", "rises")),
             unit="short",
             links=(to_gpus(factory, *naming.NODE),),

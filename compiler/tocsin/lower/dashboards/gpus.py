@@ -114,5 +114,5 @@ def _jobs(factory: Factory) -> Iterator[Panel]:
             f"Boards of the largest jobs. {of_signal(factory, 'job_metadata')}",
             [(worst("job_id", boards_of), "{{job_id}}")],
             "short",
-            links=(to_job(factory),),
+            links=to_job(factory),
         )

@@ -117,9 +117,10 @@ def to_gpus(factory: Factory, *labels: str) -> Link:
     return Link("Its GPUs", page_of(factory, "gpus"), tuple((label, label) for label in labels))
 
 
-def to_job(factory: Factory) -> Link:
-    """To the training job that a series belongs to."""
-    return Link("Its job", page_of(factory, "training"), (("job_id", "job_id"),))
+def to_job(factory: Factory) -> tuple[Link, ...]:
+    """To the job that a series belongs to, where anybody knows of jobs."""
+    known = "job_metadata" in factory.signals
+    return (Link("Its job", page_of(factory, "training"), (("job_id", "job_id"),)),) if known else ()
 
 
 def to_slo(factory: Factory) -> Link:

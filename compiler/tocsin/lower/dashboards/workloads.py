@@ -114,7 +114,7 @@ def _at_service(metric: Metric) -> str:
 
 def _lead(factory: Factory) -> Callable[[Metric], tuple[Link, ...]]:
     def links(metric: Metric) -> tuple[Link, ...]:
-        return (to_job(factory),) if "job_id" in metric.labels else ()
+        return to_job(factory) if "job_id" in metric.labels else ()
 
     return links
 
