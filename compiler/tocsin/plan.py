@@ -433,7 +433,8 @@ class Variable(NamedTuple):
 class Dashboard(NamedTuple):
     """One dashboard, its panels in reading order; it opens with what was within `range`.
 
-    `tags` are what others find it by, `runbooks` the pages of those who own what it shows, by owner.
+    `tags` are what others find it by, `runbooks` the pages of those who own what it shows, by owner. The alerts that
+    are marked on its graphs are those with the labels that `marked` matches.
     """
 
     uid: str
@@ -448,6 +449,7 @@ class Dashboard(NamedTuple):
     origin: Span
     tags: tuple[str, ...] = ()
     runbooks: tuple[tuple[str, str], ...] = ()
+    marked: str = 'cluster=~"$cluster"'
 
 
 # --- all --------------------------------------------------------------------------------------------------------------

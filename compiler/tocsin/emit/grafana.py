@@ -2,7 +2,8 @@
 
 grafanalib is not used here: its 0.7.1 prints schema version 12, which Grafana no longer migrates, data sources as
 strings, rows and Angular panels, and fails Grafana's own JSON Schema with 25 errors on a small dashboard. What a
-classic dashboard needs is little; it stands below and is judged by that schema in the tests and in every build.
+classic dashboard needs is little; it stands below and in `panels`, and is judged by that schema in the tests and in
+every build.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _dashboard(dashboard: Dashboard) -> dict[str, Any]:
         "time": {"from": f"now-{dashboard.range}", "to": "now"},
         "refresh": str(dashboard.refresh),
         "templating": {"list": [_source_variable(), *(_variable(variable) for variable in dashboard.variables)]},
-        "annotations": {"list": [_alert_annotation()]},
+        "annotations": {"list": [_alert_annotation(dashboard)]},
         "links": list(_links(dashboard)),
         "panels": list(panels(dashboard)),
     }
@@ -84,13 +85,13 @@ def _variable(variable: Variable) -> dict[str, Any]:
     }
 
 
-def _alert_annotation() -> dict[str, Any]:
+def _alert_annotation(dashboard: Dashboard) -> dict[str, Any]:
     return {
         "name": "Pages",
         "enable": True,
         "iconColor": "red",
         "datasource": SOURCE,
-        "expr": 'ALERTS{alertstate="firing", severity="page", cluster=~"$cluster"}',
+        "expr": f'ALERTS{{alertstate="firing", severity="page", {dashboard.marked}}}',
         "titleFormat": "{{alertname}}",
         "textFormat": "{{owner}} {{node}}",
         "step": "60s",

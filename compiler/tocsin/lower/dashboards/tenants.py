@@ -36,9 +36,9 @@ def tenants(factory: Factory) -> Iterator[Dashboard]:
         )
         owners = (factory.owner_of("application"),)
         about = f"What {name} runs: its jobs and services, its alerts, and its share of what was promised."
-        yield page(
-            factory, f"tenant-{name}", f"Tenant {name}", about, (CLUSTER,), panels, owners, title=f"tenant {name}"
-        )
+        folder = f"Tenant {name}"
+        made = page(factory, f"tenant-{name}", folder, about, (CLUSTER,), panels, owners)
+        yield made._replace(marked=f"{AT_CLUSTER}, {tenant}")
 
 
 def _measured(factory: Factory, tenant: str) -> Iterator[Panel]:

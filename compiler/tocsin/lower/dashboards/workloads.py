@@ -53,11 +53,12 @@ def training(factory: Factory) -> Dashboard | None:
     jobs = jobs_of(factory, "training")
     own = list(measured(factory, lambda metric: metric.exporter in jobs and _open(metric), _at_job, _lead(factory)))
     variables = [CLUSTER]
-    named = _labelled(factory, jobs, "tenant")
-    if named and any("$tenant" in query.expr for panel in own for query in panel.queries):
+    known = f'{TEMP}{{{AT_CLUSTER}, job_id!=""}}'
+    if named := _labelled(factory, jobs, "tenant", "job_id"):
         variables.append(Variable("tenant", "Tenant", f"label_values({named}{{{AT_CLUSTER}}}, tenant)"))
+        known = f"{named}{{{AT_CLUSTER}, {_TENANT}}}"
     variables += [
-        Variable("job_id", "Job", f'label_values({TEMP}{{{AT_CLUSTER}, job_id!=""}}, job_id)'),
+        Variable("job_id", "Job", f"label_values({known}, job_id)"),
         Variable("node", "Node", f"label_values({TEMP}{{{AT_CLUSTER}, {_JOB}}}, node)"),
         BOARD,
     ]
@@ -96,7 +97,7 @@ def _open(metric: Metric) -> bool:
 
 def _at_job(metric: Metric) -> str:
     matchers = [AT_CLUSTER]
-    if "tenant" in metric.labels:
+    if {"tenant", "job_id"} <= {*metric.labels}:
         matchers.append(_TENANT)
     if "job_id" in metric.labels:
         matchers.append('job_id=~"$job_id"')
@@ -119,13 +120,13 @@ def _lead(factory: Factory) -> Callable[[Metric], tuple[Link, ...]]:
     return links
 
 
-def _labelled(factory: Factory, jobs: set[str], label: str) -> str:
-    """A series that has a label, to fill its variable; empty where none does."""
+def _labelled(factory: Factory, jobs: set[str], *labels: str) -> str:
+    """A series that has some labels, to fill their variables; empty where none does."""
     found = (
         naming.series(metric)
         for signal in factory.signals.values()
         for metric in signal.metrics
-        if metric.exporter in jobs and label in metric.labels and _open(metric)
+        if metric.exporter in jobs and {*labels} <= {*metric.labels} and _open(metric)
     )
     return next(found, "")
 
