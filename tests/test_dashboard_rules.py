@@ -85,6 +85,16 @@ def test_grafanas_schema_accepts_every_panel(made: Compiled) -> None:
     assert {path: list(problems(page)) for path, page in files(made).items() if list(problems(page))} == {}
 
 
+def test_no_two_panels_of_a_page_have_one_title_and_each_says_what_it_shows(made: Compiled) -> None:
+    for dashboard in made.plan.dashboards:
+        titles = [panel.title for panel in dashboard.panels]
+        assert len(set(titles)) == len(titles), dashboard.name
+        for panel in dashboard.panels:
+            assert panel.description.endswith("."), panel.title
+    uids = [dashboard.uid for dashboard in made.plan.dashboards]
+    assert len(set(uids)) == len(uids)
+
+
 def test_no_credential_is_in_any_file(made: Compiled) -> None:
     for artifact in made.artifacts:
         if artifact.path.startswith("grafana/"):
@@ -162,6 +172,18 @@ def test_every_query_is_of_series_that_there_are_and_means_something(made: Compi
                 if not vector.labels.can_be(matcher.label):
                     told.append((dashboard.name, panel.title, f"{selector.metric} has no label {matcher.label}"))
     assert told == []
+
+
+def test_every_variable_is_filled_by_a_series_that_has_its_label(made: Compiled) -> None:
+    world = world_of(made)
+    for dashboard in made.plan.dashboards:
+        for variable in dashboard.variables:
+            found = re.fullmatch(r"label_values\((.*), (\w+)\)", variable.query)
+            assert found
+            (selector,) = selectors(parse(without_variables(found[1])))
+            labels = world.series[selector.metric or ""].labels
+            for label in (found[2], *(matcher.label for matcher in selector.matchers)):
+                assert labels.can_be(label), (dashboard.name, variable.name, label)
 
 
 def test_every_series_that_is_asked_for_is_collected(made: Compiled) -> None:
