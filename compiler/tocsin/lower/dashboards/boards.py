@@ -22,6 +22,7 @@ from tocsin.lower.dashboards.panels import (
     worst,
 )
 from tocsin.lower.presence import TEMP
+from tocsin.lower.throttling import BUSY
 from tocsin.lower.traffic import FULL
 from tocsin.plan import Column, Panel, Query, Step
 
@@ -117,7 +118,7 @@ def idlest_nodes(factory: Factory, here: str) -> Iterator[Panel]:
             "percent",
             24,
             10,
-            (Step(None, BAD), Step(10, WATCH), Step(50, GOOD)),
+            (Step(None, BAD), Step(10, WATCH), Step(BUSY, GOOD)),
             0,
             100,
             links=(to_gpus(factory, *naming.NODE),),

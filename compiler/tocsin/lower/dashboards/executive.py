@@ -25,6 +25,7 @@ from tocsin.lower.dashboards.panels import (
     worst,
 )
 from tocsin.lower.presence import TEMP
+from tocsin.lower.throttling import BUSY
 from tocsin.plan import Step
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from tocsin.plan import Dashboard, Panel
 
 _THERE = (Step(None, BAD), Step(0.95, WATCH), Step(0.99, GOOD))
-_BUSY = 50  # percent of the time: the half from which on a board that is slow is told as throttled
 
 
 def executive(factory: Factory) -> Dashboard:
@@ -55,9 +55,9 @@ def _now(factory: Factory) -> Iterator[Panel]:
     there = f"sum({naming.GPUS_PRESENT}{at}) / sum({naming.GPUS_EXPECTED}{at})"
     yield stat("GPUs there", "Share of the boards that report.", there, unit="percentunit", steps=_THERE, maximum=1)
     if "throttle_reasons" in factory.signals:
-        busy = f"count({naming.GPU_UTIL}{at} > {_BUSY}) / count({naming.GPU_UTIL}{at})"
+        busy = f"count({naming.GPU_UTIL}{at} > {BUSY}) / count({naming.GPU_UTIL}{at})"
         about = (
-            f"Share of the boards that are busy for more than {_BUSY} % of the time. {of_signal(factory, 'gpu_util')}"
+            f"Share of the boards that are busy for more than {BUSY} % of the time. {of_signal(factory, 'gpu_util')}"
         )
         yield stat("GPUs at work", about, busy, unit="percentunit", maximum=1)
     yield count_of("Pages", "Alerts that wake someone now.", of_severity("page"), BAD)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tocsin.plan import Dashboard, Panel
 
 _CLOCK, _FASTEST, _MEMORY_TEMP = "DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_MAX_SM_CLOCK", "DCGM_FI_DEV_MEMORY_TEMP"
-_POWER, _BUSY = "DCGM_FI_DEV_POWER_USAGE", 50
+_POWER = "DCGM_FI_DEV_POWER_USAGE"
 
 
 def gpus(factory: Factory) -> Dashboard:

@@ -30,7 +30,6 @@ from tocsin.lower.dashboards.panels import (
     worst,
 )
 from tocsin.lower.presence import TEMP
-from tocsin.lower.throttling import UTIL
 from tocsin.plan import Variable
 
 if TYPE_CHECKING:
@@ -142,23 +141,8 @@ def _now(factory: Factory) -> Iterator[Panel]:
 
 
 def _his_boards(factory: Factory) -> Iterator[Panel]:
-    util = f"max by ({GPU}) ({UTIL}{{{_HIS}}}{END})"
-    about = of_signal(factory, "gpu_util")
-    yield graph(
-        "Utilisation of its GPUs",
-        f"Smallest, middle and largest: the job waits for its slowest board. {about}",
-        spread(util.replace(END, "")),
-        "percent",
-        maximum=100,
-    )
-    yield graph(
-        "Least busy GPUs",
-        f"The {LINES} boards of the job that idle most. {about}",
-        [(worst(GPU, util, least=True), "{{node}} {{gpu_uuid}}")],
-        "percent",
-        maximum=100,
-        links=(to_gpus(factory, *naming.GPU),),
-    )
+    if "throttle_reasons" in factory.signals:
+        yield from _utilisation(factory)
     hot = f"max by ({GPU}) ({TEMP}{{{_HIS}}}{END})"
     yield graph(
         "Hottest GPUs",
@@ -174,4 +158,24 @@ def _his_boards(factory: Factory) -> Iterator[Panel]:
         [(worst("cluster, node", boards_at, least=True), "{{node}}")],
         "short",
         links=(to_gpus(factory, *naming.NODE),),
+    )
+
+
+def _utilisation(factory: Factory) -> Iterator[Panel]:
+    util = f"max by ({GPU}) ({naming.GPU_UTIL}{{{AT_GPU}}}{END} and on ({GPU}) {TEMP}{{{_HIS}}}{END})"
+    about = of_signal(factory, "gpu_util")
+    yield graph(
+        "Utilisation of its GPUs",
+        f"Smallest, middle and largest: the job waits for its slowest board. {about}",
+        spread(util.replace(END, "")),
+        "percent",
+        maximum=100,
+    )
+    yield graph(
+        "Least busy GPUs",
+        f"The {LINES} boards of the job that idle most. {about}",
+        [(worst(GPU, util, least=True), "{{node}} {{gpu_uuid}}")],
+        "percent",
+        maximum=100,
+        links=(to_gpus(factory, *naming.GPU),),
     )
