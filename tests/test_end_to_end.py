@@ -274,7 +274,7 @@ def test_a_gpu_off_the_bus_pages_the_owner_of_the_silicon(monitoring: Monitoring
         "description": f"{fallen} on {TWO_JOBS} reported XID 79 within the last hour. What to do: "
         "drain the node and reset the GPU.",
         "runbook_url": f"{RUNBOOKS}/gpu-platform/GpuXidReset",
-        "dashboard_url": f"{GRAFANA}/d/loopback-operations?var-cluster=east&var-node={TWO_JOBS}",
+        "dashboard_url": f"{GRAFANA}/d/loopback-gpus?var-cluster=east&var-node={TWO_JOBS}&var-gpu_uuid={fallen}",
     }
 
 

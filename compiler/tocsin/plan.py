@@ -381,8 +381,39 @@ class Step(NamedTuple):
     color: str
 
 
+class Column(NamedTuple):
+    """A column of a table: a label, or `Value #A` for the values of the first query, `#B` for the second's."""
+
+    name: str
+    heading: str
+
+
+class Link(NamedTuple):
+    """A way from a series to another dashboard: its variables by name, with the label that each takes its value from.
+
+    The time range goes along.
+    """
+
+    title: str
+    uid: str
+    variables: tuple[tuple[str, str], ...]
+
+
+class Meaning(NamedTuple):
+    """What a value is called where it is a state."""
+
+    value: str
+    text: str
+    color: str
+
+
 class Panel(NamedTuple):
-    """One panel: `kind` is stat, timeseries or table; `width` in 24ths of the page, `height` in Grafana's rows."""
+    """One panel: `width` in 24ths of the page, `height` in Grafana's rows.
+
+    `kind` is stat, timeseries, table, heatmap, status-history or state-timeline. A table has `columns`, and the rows of
+    several queries are one where the label `joined` is the same; all its numbers have the one unit. A heatmap has a
+    query for each of its rows, or the buckets of a histogram.
+    """
 
     kind: str
     title: str
@@ -394,6 +425,10 @@ class Panel(NamedTuple):
     steps: tuple[Step, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
+    columns: tuple[Column, ...] = ()
+    joined: str = ""
+    links: tuple[Link, ...] = ()
+    meanings: tuple[Meaning, ...] = ()
 
 
 class Variable(NamedTuple):
@@ -405,7 +440,11 @@ class Variable(NamedTuple):
 
 
 class Dashboard(NamedTuple):
-    """One dashboard, its panels in reading order; it opens with what was within `range`."""
+    """One dashboard, its panels in reading order; it opens with what was within `range`.
+
+    `tags` are what others find it by, `runbooks` the pages of those who own what it shows, by owner. The alerts that
+    are marked on its graphs are those with the labels that `marked` matches.
+    """
 
     uid: str
     name: str
@@ -417,6 +456,9 @@ class Dashboard(NamedTuple):
     refresh: Duration
     range: Duration
     origin: Span
+    tags: tuple[str, ...] = ()
+    runbooks: tuple[tuple[str, str], ...] = ()
+    marked: str = 'cluster=~"$cluster"'
 
 
 # --- all --------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.lower.above import above
 from tocsin.lower.collection import collection
-from tocsin.lower.dashboards import operations
+from tocsin.lower.dashboards import dashboards
 from tocsin.lower.deep import deep_counters, job_hooks
 from tocsin.lower.fabric import errors
 from tocsin.lower.itself import monitoring
@@ -66,7 +66,7 @@ def lower(factory: Factory) -> Plan:
         servers=tiered,
         rules=(*rules, *later.values()),
         notifications=notifications(factory, rules, servers),
-        dashboards=(operations(factory),),
+        dashboards=dashboards(factory),
         datasource_url=factory.datasource_url,
         counter_files=(*counter_files(factory), *deep_counters(factory)),
         sizes=sizes(factory, servers, factory.retention.hot.keep),

@@ -26,7 +26,7 @@ def burn_alerts(factory: Factory, slo: Slo, me: str) -> tuple[Alert, ...]:
     fate = FATES.get(slo.kind, "failed")
     failed = f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id} ({named}) {fate} within"
     allowed = f"{percent(slo.objective)} over {slo.period} allow {percent(slo.budget)}."
-    lead_on = links(factory, slo.owner, ALERT, place(slo))
+    lead_on = links(factory, slo.owner, ALERT, place(slo), "slos", slo.id)
     alerts = []
     for pair in slo.pairs:
         window = str(pair.long)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
-from tocsin.lower.throttling import UTIL
+from tocsin.lower.throttling import BUSY, UTIL
 from tocsin.plan import RuleGroup
 from tocsin.units import Duration
 
@@ -29,12 +29,13 @@ def jobs(factory: Factory) -> RuleGroup | None:
         signal,
         "ticket",
         # A mean over time, since work pauses for a checkpoint, and then nobody would ever hear of it.
-        expr=f'max by ({_GPU}) (avg_over_time({UTIL}{{job_id=""}}[10m])) > 50\n'
+        expr=f'max by ({_GPU}) (avg_over_time({UTIL}{{job_id=""}}[10m])) > {BUSY}\n'
         f'unless on ({_GPU}) group by ({_GPU}) ({UTIL}{{job_id!=""}})',
         hold=Duration.of(minutes=10),
         summary="A GPU of {{ $labels.node }} works for no known job",
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} has been busy for ten minutes, but its series carry "
         "no job_id: check the scheduler's job mapping for dcgm-exporter.",
+        where=naming.GPU,
     )
     return RuleGroup("gpu-jobs", (alert,), (_test(factory, alert),))
 

@@ -77,6 +77,7 @@ def memory(factory: Factory) -> RuleGroup:
                 f"unless on ({_GPU}) ({now} == 0)",
                 summary=fault.summary,
                 description=fault.description,
+                where=naming.GPU,
             )
         )
     return RuleGroup("gpu-memory", (*records, *alerts), (_test(factory, alerts),))

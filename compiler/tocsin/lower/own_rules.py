@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.lower.alerts import links
+from tocsin.lower.alerts import OF_LAYER, links
 from tocsin.lower.proofs import firing
 from tocsin.plan import Alert, Expectation, Record, RuleFile, RuleGroup, RuleTest
 from tocsin.promql import metric_names
@@ -80,7 +80,7 @@ def _alert(factory: Factory, alert: OwnAlert, world: World) -> Alert:
     from tocsin.promtypes import check
 
     labels = check(alert.text, alert.expr, world)[0].labels
-    where = tuple(label for label in naming.NODE if label in labels.certain)
+    where = tuple(label for label in naming.GPU if label in labels.certain)
     about = {"signal": alert.signal} if alert.signal else {}
     return Alert(
         name=alert.name,
@@ -90,7 +90,7 @@ def _alert(factory: Factory, alert: OwnAlert, world: World) -> Alert:
         annotations={
             "summary": alert.summary.strip(),
             "description": alert.description.strip(),
-            **links(factory, alert.owner, alert.name, where),
+            **links(factory, alert.owner, alert.name, where, OF_LAYER.get(alert.layer, "operations")),
         },
         origin=alert.origin,
     )

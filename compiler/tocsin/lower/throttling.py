@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 REASONS = "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"
 UTIL = "DCGM_FI_DEV_GPU_UTIL"
+BUSY = 50  # percent of the time from which on a board works
 # DCGM's bits (dcgm_fields.h). 4, the software power cap, is normal for training at its power limit and only recorded.
 BITS = {"sw_power_cap": 4, "sw_thermal": 32, "hw_thermal": 64, "hw_power_brake": 128}
 SLOWDOWN = "hw_slowdown"  # 8: set beside 64 and 128 as well, so that it says something only where both are missing
@@ -47,11 +48,12 @@ def throttling(factory: Factory) -> RuleGroup | None:
         # A share of time, since a hot GPU throttles in bursts. Not without load, since an idle one rests by design;
         # where the driver tells no utilisation, as under MIG, nobody knows that it idles.
         expr=f'avg_over_time({naming.THROTTLED}{{reason=~"{faults}"}}[10m]) > 0.25\n'
-        f"unless on ({_GPU}) avg_over_time({naming.GPU_UTIL}[10m]) <= 50",
+        f"unless on ({_GPU}) avg_over_time({naming.GPU_UTIL}[10m]) <= {BUSY}",
         hold=Duration.of(minutes=2),
         summary="A working GPU of {{ $labels.node }} is throttled: {{ $labels.reason }}",
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} was slowed down by {{ $labels.reason }} for more "
         "than a quarter of the last ten minutes while it had work.",
+        where=naming.GPU,
     )
     return RuleGroup("gpu-throttling", (*records, alert), (_test(factory, alert),))
 

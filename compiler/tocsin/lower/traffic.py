@@ -10,7 +10,7 @@ from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
 from tocsin.plan import Record, RuleGroup
-from tocsin.units import Duration
+from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from tocsin.catalog import GpuModel
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DIRECTIONS = {"tx": "DCGM_FI_PROF_PCIE_TX_BYTES", "rx": "DCGM_FI_PROF_PCIE_RX_BYTES"}
 DRAM = "DCGM_FI_PROF_DRAM_ACTIVE"
+FULL = Fraction(9, 10)  # the share of a host link or of a memory from which on it is at its limit
 REPLAYS = "DCGM_FI_DEV_PCIE_REPLAY_COUNTER"
 _GPU = naming.by(naming.GPU)
 
@@ -55,11 +56,12 @@ def _saturated(factory: Factory) -> Alert:
         "GpuPcieSaturated",
         factory.signals["pcie_throughput"],
         "info",
-        expr=f"min_over_time({naming.PCIE_SHARE}[10m]) > 0.9",
+        expr=f"min_over_time({naming.PCIE_SHARE}[10m]) > {number(FULL)}",
         hold=Duration.of(minutes=10),
         summary="The host link of a GPU of {{ $labels.node }} is full",
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} uses at least {{ $value | humanizePercentage }} "
         "of its PCIe link ({{ $labels.direction }}): its job waits for data.",
+        where=naming.GPU,
     )
 
 
@@ -87,6 +89,7 @@ def _replaying(factory: Factory) -> Alert:
         summary="The host link of a GPU of {{ $labels.node }} is bad",
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} sends more packets again over PCIe than the standard "
         "allows: look at its slot, riser and cables.",
+        where=naming.GPU,
     )
 
 
@@ -128,11 +131,12 @@ def hbm(factory: Factory) -> RuleGroup | None:
         "GpuMemoryBandwidthSaturated",
         signal,
         "info",
-        expr=f"min_over_time({naming.HBM_ACTIVE}[15m]) > 0.9",
+        expr=f"min_over_time({naming.HBM_ACTIVE}[15m]) > {number(FULL)}",
         hold=Duration.of(minutes=15),
         summary="The memory of a GPU of {{ $labels.node }} is at its limit",
         description="The memory of {{ $labels.gpu_uuid }} on {{ $labels.node }} was busy in "
         "{{ $value | humanizePercentage }} of all cycles or more for half an hour: its job is bound by it.",
+        where=naming.GPU,
     )
     gpus = [example_gpu(factory, number) for number in range(3)]
     values = ("0.95x60", "0.85x60", "0.95x9 0 0.95x60")

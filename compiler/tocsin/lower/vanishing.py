@@ -51,7 +51,7 @@ def vanishing(factory: Factory, slo: Slo, me: str) -> Alert | None:
         annotations={
             "summary": f"{slo.id} sees no traffic",
             "description": what,
-            **links(factory, slo.owner, ALERT, where),
+            **links(factory, slo.owner, ALERT, where, "slos", slo.id),
         },
         origin=slo.origin,
     )

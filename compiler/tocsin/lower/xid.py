@@ -71,6 +71,7 @@ def _class_alerts(factory: Factory) -> list[Alert]:
             summary=f"XID {{{{ $labels.err_code }}}} on a GPU of {{{{ $labels.node }}}}: {class_.action}",
             description="{{ $labels.gpu_uuid }} on {{ $labels.node }} reported XID {{ $labels.err_code }} within the "
             f"last hour.{_JOB} What to do: {class_.action}.",
+            where=naming.GPU,
         )
         for class_ in xid_classes()
     ]
@@ -87,6 +88,7 @@ def _unclassified(factory: Factory) -> Alert:
         summary="XID {{ $labels.err_code }} on a GPU of {{ $labels.node }}",
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} reported XID {{ $labels.err_code }}, which tocsin "
         f"does not know.{_JOB} Look it up in NVIDIA's list of XID errors.",
+        where=naming.GPU,
     )
 
 

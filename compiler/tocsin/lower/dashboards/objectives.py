@@ -1,0 +1,70 @@
+"""Panels about objectives, for whichever dashboard shows some of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin import naming
+from tocsin.lower.dashboards.panels import BAD, END, GOOD, LINES, ROWS, WATCH, graph, table, to_slo, worst
+from tocsin.plan import Column, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.factory import Factory
+    from tocsin.plan import Panel
+
+LEFT = (Step(None, BAD), Step(0, WATCH), Step(0.5, GOOD))
+
+
+def budgets_left(factory: Factory, which: str = "") -> Iterator[Panel]:
+    """What is left of the budgets."""
+    if factory.slos:
+        left = f"min by (slo) ({naming.SLO_BUDGET_LEFT}{which}{END})"
+        yield graph(
+            "Error budgets left",
+            f"Of the {LINES} that have least. 1 is untouched, 0 is spent; below 0 the objective is broken.",
+            [(worst("slo", left, least=True), "{{slo}}")],
+            "percentunit",
+            steps=LEFT,
+            maximum=1,
+            links=(to_slo(factory),),
+        )
+
+
+def all_objectives(factory: Factory, which: str = "") -> Iterator[Panel]:
+    """One row an objective: whose it is, what it promises and how it stands."""
+    if not factory.slos:
+        return
+    labels = ("slo", "owner", "layer", "period")
+    described = f"on (slo) group_left (owner, layer, period) {naming.SLO_INFO}"
+    objective = f"max by ({naming.by(labels)}) ({naming.SLO_OBJECTIVE}{which} * {described})"
+    yield table(
+        "All objectives",
+        "What each promises, what is left of its budget, and how fast that burns: at 100 % it lasts its period.",
+        [
+            f"topk({ROWS}, {objective})",
+            f"bottomk({ROWS}, min by (slo) ({naming.SLO_BUDGET_LEFT}{which}))",
+            f"topk({ROWS}, max by (slo) ({naming.SLO_BURN_RATE}{which}))",
+        ],
+        (
+            *(Column(label, label) for label in labels),
+            Column("Value #A", "objective"),
+            Column("Value #B", "budget left"),
+            Column("Value #C", "burn rate"),
+        ),
+        unit="percentunit",
+        joined="slo",
+        links=(to_slo(factory),),
+    )
+
+
+def exhausted_first(which: str) -> Panel:
+    """When budgets end, those that end first first."""
+    return table(
+        "Budgets that end first",
+        "How long what is left lasts at the pace of now; nought where nothing is left.",
+        [f"sort(bottomk({ROWS}, min by (slo) ({naming.SLO_EXHAUSTION}{which})))"],
+        (Column("slo", "slo"), Column("Value #A", "lasts")),
+        unit="s",
+    )
