@@ -9,6 +9,7 @@ from tocsin.lower.collection import collection
 from tocsin.lower.dashboards import operations
 from tocsin.lower.deep import deep_counters, job_hooks
 from tocsin.lower.fabric import errors
+from tocsin.lower.heat import heat, lanes
 from tocsin.lower.itself import monitoring
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
@@ -25,7 +26,7 @@ from tocsin.lower.scraping import counter_files
 from tocsin.lower.servers import cluster_servers, upper_servers
 from tocsin.lower.sizes import sizes
 from tocsin.lower.stores import store_arguments, store_settings
-from tocsin.lower.throttling import throttling
+from tocsin.lower.throttling import clocks, throttling
 from tocsin.lower.tiers import long_term_servers, server_arguments, with_tiers
 from tocsin.lower.traffic import hbm, pcie
 from tocsin.lower.watchdog import watchdog
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 # The rule groups of each layer's file. A group is left out where the factory does not collect its signal.
 LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
-    "silicon": (node_down, presence, xid, throttling, memory, pcie, hbm),
+    "silicon": (node_down, presence, xid, throttling, memory, pcie, hbm, heat, lanes, clocks),
     "fabric": (errors, roce, ports, nvlink),
     "runtime": (jobs,),
 }
