@@ -134,7 +134,8 @@ class Unit(NamedTuple):
 class LimitKind(NamedTuple):
     """A limit that a spec may set by its `id`, in the words of `kind`: share (95%), duration (2h) or number.
 
-    `usual` is what holds where no spec says it, None where nothing could be verified: then its `alert` is off.
+    `usual` is what holds where no spec says it, None where nothing could be verified: then its `alert` is off. Where
+    flavours show a signal by different metrics, `metric` is the one that is meant.
     """
 
     id: str
@@ -147,6 +148,7 @@ class LimitKind(NamedTuple):
     meaning: str
     source: str
     usual: str | None = None
+    metric: str = ""
 
 
 class XidClass(NamedTuple):

@@ -10,7 +10,7 @@ from tocsin.plan import RuleGroup
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tocsin.plan import Alert
+    from tocsin.plan import Alert, Expectation
 
 Input = tuple[str, "Mapping[str, str]", str]
 
@@ -34,7 +34,8 @@ def group(name: str, story: str, cases: Sequence[Case]) -> RuleGroup | None:
     """The alerts of some cases and one world that proves them all; None where there is no case."""
     if not cases:
         return None
-    inputs, expected = {}, []
+    inputs: dict[tuple[str, str], None] = {}
+    expected: list[Expectation] = []
     for case in cases:
         inputs.update({series(*one): None for one in case.inputs})
         expected += [silent(case.alert, case.before), fires(case.alert, case.at, case.place, value=case.value)]

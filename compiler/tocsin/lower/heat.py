@@ -42,9 +42,7 @@ def heat(factory: Factory) -> RuleGroup | None:
             "highest lawful temperature",
         ),
     )
-    cases = [
-        _near_limit(factory, *kind) for kind in kinds if kind[0] in factory.limits and kind[1] in factory.signals
-    ]
+    cases = [_near_limit(factory, *kind) for kind in kinds if kind[0] in factory.limits and kind[1] in factory.signals]
     return group("gpu-heat", "boards that are almost too warm, and boards that tell no limit", cases)
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import units
-from tocsin.catalog import XidClass, limit_kinds, xid_classes
+from tocsin.catalog import XidClass, carriers, limit_kinds, metrics_of, signal_kinds, xid_classes
 from tocsin.diagnostics import Related, near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from tocsin.catalog import LimitKind
     from tocsin.diagnostics import Log
@@ -30,9 +30,7 @@ _MOST = 999  # of an XID: NVIDIA's list ends below
 def resolve_limits(document: Document, signals: dict[str, Signal], log: Log) -> dict[str, Fraction]:
     """The limits of what is collected; those without a usual value only where the spec says one."""
     kinds = limit_kinds()
-    found = {
-        kind.id: _READ[kind.kind](kind.usual) for kind in kinds.values() if kind.usual and kind.signal in signals
-    }
+    found = {kind.id: _READ[kind.kind](kind.usual) for kind in kinds.values() if kind.usual and kind.signal in signals}
     for id_, text in document.spec.limits.items():
         if id_ not in kinds:
             close = near(id_, kinds)
@@ -50,23 +48,37 @@ def _read(kind: LimitKind, text: str, place: Span, log: Log) -> Fraction | None:
     try:
         value = read(text)
     except ValueError:
-        log.error("LIM102", f"'{text}' is not {_WRITTEN[kind.kind]}", place, f"`{kind.id}` is the {kind.meaning}")
+        log.error("LIM102", f"'{text}' is not {_WRITTEN[kind.kind]}", place, f"`{kind.id}` means {kind.meaning}")
         return None
     if read(kind.least) <= value <= read(kind.most):
         return value
     what = f"`{kind.id}` is {text}, it must lie between {kind.least} and {kind.most}"
-    log.error("LIM102", what, place, f"it is the {kind.meaning}")
+    log.error("LIM102", what, place, f"it means {kind.meaning}")
     return None
 
 
 def _is_measured(kind: LimitKind, document: Document, signals: dict[str, Signal], log: Log) -> bool:
-    if kind.signal in signals:
+    metrics = signals[kind.signal].metrics if kind.signal in signals else ()
+    if any(kind.metric in ("", metric.name) for metric in metrics):
         return True
     if not document.is_broken("signals") and not document.is_broken("clusters"):
-        what = f"nothing measures '{kind.signal}', so that `{kind.id}` has no effect"
-        hint = f"name '{kind.signal}' under `signals.collect`, or define it where only you know its metric"
+        lacking = kind.metric or f"the signal '{kind.signal}'"
+        what = f"nothing shows {lacking}, so that `{kind.id}` has no effect"
+        hint = _how_to_measure(kind)
         log.error("LIM103", what, document.places.key("limits", kind.id), hint)
     return False
+
+
+def _how_to_measure(kind: LimitKind) -> str:
+    if signal_kinds()[kind.signal].mapped:
+        return f"say which metric it is, under `signals.define.{kind.signal}`"
+    shown = [name for name in carriers()[kind.signal] if not kind.metric or kind.metric in _names(name)]
+    return f"collect '{kind.signal}' where {' or '.join(shown)} is scraped"
+
+
+def _names(carrier: str) -> set[str]:
+    exporter, _, flavour = carrier.partition(" ")
+    return {metric.name for metric in metrics_of(exporter, flavour)}
 
 
 def resolve_xid(document: Document, log: Log) -> tuple[XidClass, ...]:
