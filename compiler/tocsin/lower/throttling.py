@@ -71,7 +71,7 @@ def clocks(factory: Factory) -> RuleGroup | None:
         # Bit 1 alone is a board that rests: every other one is a reason.
         expr=f"max by ({_GPU}) (avg_over_time({CLOCK}[10m])) / max by ({_GPU}) ({MAX_CLOCK}) < {number(share)}\n"
         f"and on ({_GPU}) (max by ({_GPU}) (avg_over_time({whole(factory)}[10m])) > 90)\n"
-        f"unless on ({_GPU}) (floor(max by ({_GPU}) (max_over_time({REASONS}[10m])) / 2) > 0)",
+        f"unless on ({_GPU}) (max_over_time((floor(max by ({_GPU}) ({REASONS}) / 2) > bool 0)[10m:1m]) > 0)",
         hold=Duration.of(minutes=2),
         summary="A working GPU of {{ $labels.node }} is slow and does not say why",
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} ran at {{ $value | humanizePercentage }} of its "
