@@ -348,7 +348,7 @@ def test_what_a_fleet_must_not_be_blind_for() -> None:
 @pytest.mark.parametrize("kind", limit_kinds().values(), ids=lambda kind: kind.id)
 def test_a_limit_is_whole_and_says_where_it_is_from(kind: LimitKind) -> None:
     read = {"share": parse_percent, "duration": Duration.parse, "number": parse_amount}[kind.kind]
-    assert kind.signal in signal_kinds()
+    assert {kind.signal, kind.beside or kind.signal} <= signal_kinds().keys()
     assert read(kind.least) < read(kind.most)
     assert kind.usual is None or read(kind.least) <= read(kind.usual) <= read(kind.most)
     assert (kind.usual is None) == kind.source.startswith("not verified"), "what nobody verified is off"

@@ -135,7 +135,8 @@ class LimitKind(NamedTuple):
     """A limit that a spec may set by its `id`, in the words of `kind`: share (95%), duration (2h) or number.
 
     `usual` is what holds where no spec says it, None where nothing could be verified: then its `alert` is off. Where
-    flavours show a signal by different metrics, `metric` is the one that is meant.
+    flavours show a signal by different metrics, `metric` is the one that is meant. `beside` is a signal
+    that its alert reads, too.
     """
 
     id: str
@@ -149,6 +150,7 @@ class LimitKind(NamedTuple):
     source: str
     usual: str | None = None
     metric: str = ""
+    beside: str = ""
 
 
 class XidClass(NamedTuple):

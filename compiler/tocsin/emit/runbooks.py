@@ -28,7 +28,7 @@ def runbooks(plan: Plan) -> Iterator[Artifact]:
     for file in plan.rules:
         for rule in (rule for group in file.groups for rule in group.rules if isinstance(rule, Alert)):
             same = alerts.setdefault(rule.name, [])
-            same.append(_filled(file, rule) if len(same) < _SHOWN else rule)
+            same.append(_filled(file, rule))
     for name, same in sorted(alerts.items()):
         yield Artifact(f"{FOLDER}/{name}.md", page(name, same), ((1, same[0].origin),))
 
@@ -59,7 +59,7 @@ def plain(text: str) -> str:
 
 def _facts(name: str, alerts: list[Alert]) -> Iterator[str]:
     for label in ("severity", "owner", "layer"):
-        values = dict.fromkeys(alert.labels[label] for alert in alerts[:_SHOWN] if label in alert.labels)
+        values = dict.fromkeys(alert.labels[label] for alert in alerts if label in alert.labels)
         yield f"- {label.title()}: {', '.join(values)}\n"
     kind = signal_kinds().get(alerts[0].labels.get("signal", ""))
     if kind is not None:

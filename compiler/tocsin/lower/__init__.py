@@ -10,6 +10,7 @@ from tocsin.lower.cooling import cooling
 from tocsin.lower.dashboards import operations
 from tocsin.lower.deep import deep_counters, job_hooks
 from tocsin.lower.disks import disks
+from tocsin.lower.drivers import drivers
 from tocsin.lower.fabric import errors
 from tocsin.lower.heat import heat, lanes
 from tocsin.lower.itself import monitoring
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 # The rule groups of each layer's file. A group is left out where the factory does not collect its signal.
 LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
-    "silicon": (node_down, presence, xid, throttling, memory, pcie, hbm, heat, lanes, clocks, disks),
+    "silicon": (node_down, presence, xid, throttling, memory, pcie, hbm, heat, lanes, clocks, disks, drivers),
     "fabric": (errors, roce, ports, nvlink),
     "runtime": (jobs,),
 }

@@ -59,21 +59,23 @@ def _read(kind: LimitKind, text: str, place: Span, log: Log) -> Fraction | None:
 
 def _is_measured(kind: LimitKind, document: Document, signals: dict[str, Signal], log: Log) -> bool:
     metrics = signals[kind.signal].metrics if kind.signal in signals else ()
-    if any(kind.metric in ("", metric.name) for metric in metrics):
+    is_shown = any(kind.metric in ("", metric.name) for metric in metrics)
+    if is_shown and kind.beside in ("", *signals):
         return True
     if not document.is_broken("signals") and not document.is_broken("clusters"):
-        lacking = kind.metric or f"the signal '{kind.signal}'"
+        signal = kind.beside if is_shown else kind.signal
+        lacking = kind.metric if kind.metric and not is_shown else f"the signal '{signal}'"
         what = f"nothing shows {lacking}, so that `{kind.id}` has no effect"
-        hint = _how_to_measure(kind)
+        hint = _how_to_measure(signal, kind.metric)
         log.error("LIM103", what, document.places.key("limits", kind.id), hint)
     return False
 
 
-def _how_to_measure(kind: LimitKind) -> str:
-    if signal_kinds()[kind.signal].mapped:
-        return f"say which metric it is, under `signals.define.{kind.signal}`"
-    shown = [name for name in carriers()[kind.signal] if not kind.metric or kind.metric in _names(name)]
-    return f"collect '{kind.signal}' where {' or '.join(shown)} is scraped"
+def _how_to_measure(signal: str, metric: str) -> str:
+    if signal_kinds()[signal].mapped:
+        return f"say which metric it is, under `signals.define.{signal}`"
+    shown = [name for name in carriers()[signal] if not metric or metric in _names(name)]
+    return f"collect '{signal}' where {' or '.join(shown)} is scraped"
 
 
 def _names(carrier: str) -> set[str]:
