@@ -41,7 +41,7 @@ def _alone(factory: Factory) -> Iterator[RuleGroup]:
 
 def _skew(factory: Factory, cluster: Cluster, nodes_: NodeGroup) -> Case:
     window = Duration.of(seconds=int(factory.limits["driver_skew"]))
-    versions = f"count by ({_VERSION}) ({INFO}{{{nodes.matchers(cluster, nodes_)}}})"
+    versions = f"group by ({_VERSION}) ({INFO}{{{nodes.matchers(cluster, nodes_)}}})"
     alert = signal_alert(
         factory,
         "GpuDriverSkew",

@@ -20,6 +20,7 @@ UTIL = "DCGM_FI_DEV_GPU_UTIL"
 CLOCK, MAX_CLOCK = "DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_MAX_SM_CLOCK"
 # DCGM's bits (dcgm_fields.h). 4, the software power cap, is normal for training at its power limit and only recorded.
 BITS = {"sw_power_cap": 4, "sw_thermal": 32, "hw_thermal": 64, "hw_power_brake": 128}
+TOLD = (2, 4, 8, 16, 32, 64, 128, 256)  # every reason but 1, that it rests
 SLOWDOWN = "hw_slowdown"  # 8: set beside 64 and 128 as well, so that it says something only where both are missing
 _GPU = naming.by(naming.GPU)
 
@@ -63,15 +64,15 @@ def clocks(factory: Factory) -> RuleGroup | None:
     share = factory.limits.get("gpu_clock_share")
     if share is None or "throttle_reasons" not in factory.signals:
         return None
+    reasons = " + ".join(f"floor(max by ({_GPU}) ({REASONS}) / {bit}) % 2" for bit in TOLD)
     alert = signal_alert(
         factory,
         "GpuClockLow",
         factory.signals["sm_clock"],
         "ticket",
-        # Bit 1 alone is a board that rests: every other one is a reason.
         expr=f"max by ({_GPU}) (avg_over_time({CLOCK}[10m])) / max by ({_GPU}) ({MAX_CLOCK}) < {number(share)}\n"
         f"and on ({_GPU}) (max by ({_GPU}) (avg_over_time({whole(factory)}[10m])) > 90)\n"
-        f"unless on ({_GPU}) (max_over_time((floor(max by ({_GPU}) ({REASONS}) / 2) > bool 0)[10m:1m]) > 0)",
+        f"unless on ({_GPU}) (max_over_time((\n  {reasons}\n)[10m:1m]) > 0)",
         hold=Duration.of(minutes=2),
         summary="A working GPU of {{ $labels.node }} is slow and does not say why",
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} ran at {{ $value | humanizePercentage }} of its "
