@@ -1,8 +1,8 @@
 """Values over time as an incident writes them, and as promtool reads them.
 
 A timeline is a list of pieces, `4 | 10m 68 | 20m gone`: from each minute on a value, a value and how it rises
-(`0 +20/s`, `7 +1/2m`), only the rise (`+5/s`), two values in turn (`4~68/1m`), the last value (`stays`), or `gone`.
-Counters show whole events.
+(`0 +20/s`, `7 +1/2m`), only the rise (`+5/s`), two values in turn (`4~68/1m`), the last value (`stays`), `NaN`, or
+`gone`. Counters show whole events.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STEP = 15  # seconds from sample to sample, and from evaluation to evaluation
 A_MINUTE = 60 // STEP
+NAN = "NaN"
 UNSEEN = "_"  # promtool's sign for a sample that is not there; a series that ends has None instead
 
 Sample = int | float | str | None
@@ -48,6 +49,8 @@ def _piece(what: str, last: float) -> Callable[[int], Sample]:
     """A piece as a function of the number of samples since its begin, after a series that was at `last`."""
     if what in ("gone", "stays"):
         return lambda _: None if what == "gone" else last
+    if what == NAN:
+        return lambda _: NAN
     found = _VALUE.fullmatch(what)
     if found is None:
         raise ValueError(what)
@@ -87,6 +90,10 @@ def _runs(samples: tuple[Sample, ...]) -> Iterator[str]:
     index = 0
     while index < len(samples):
         value, begin = samples[index], index
+        if value == NAN:
+            index += 1
+            yield NAN
+            continue
         if not isinstance(value, int | float):
             ends = value is None and index > 0 and isinstance(samples[index - 1], int | float)
             while index < len(samples) and samples[index] == value:

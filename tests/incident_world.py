@@ -43,6 +43,10 @@ BOARD = {
     "DCGM_FI_PROF_PCIE_TX_BYTES": "2100000000",
     "DCGM_FI_PROF_PCIE_RX_BYTES": "3300000000",
     "DCGM_FI_PROF_DRAM_ACTIVE": "0.52",
+    "DCGM_FI_DEV_SLOWDOWN_TEMP": "95",
+    "DCGM_FI_DEV_MEM_MAX_OP_TEMP": "95",
+    "DCGM_FI_DEV_PCIE_LINK_WIDTH": "16",
+    "DCGM_FI_DEV_PCIE_MAX_LINK_WIDTH": "16",
 }
 PORT = {
     "node_infiniband_state_id": "4",
@@ -54,6 +58,7 @@ APPLICATION: dict[str, list[tuple[dict[str, str], str]]] = {
     "train_steps_total": [({"job_id": "4711", "tenant": "vision"}, "0 +450/s")],
     "train_job_running": [({"job_id": "4711", "tenant": "vision"}, "1")],
     "train_loss": [({"job_id": "4711", "tenant": "vision"}, "1.9")],
+    "train_data_wait_seconds_total": [({"job_id": "4711", "tenant": "vision"}, "0 +0.05/s")],
     "inference_requests_total": [
         ({"service": "chat", "tenant": "assist", "code": "200"}, "0 +20/s"),
         ({"service": "chat", "tenant": "assist", "code": "500"}, "0"),

@@ -109,12 +109,12 @@ def test_amounts_are_read_by_people(value: int | Fraction, shown: str) -> None:
 
 
 def test_the_example_adds_up() -> None:
-    """64 nodes of 8 boards and 8 ports: 20 metrics a board, 10 a port, five more for each target."""
+    """64 nodes of 8 boards, 8 ports, 10 drives: 26 metrics a board, 10 a port, 3 a drive, five more for each target."""
     result = compiled(EXAMPLE)
     jobs = {row.names: row.size for row in result.plan.sizes.jobs}
-    assert jobs["east", "dcgm"] == Size(64, 64 * (8 * 20 + 5), Fraction(64 * (8 * 20 + 5), 15))
+    assert jobs["east", "dcgm"] == Size(64, 64 * (8 * 26 + 5), Fraction(64 * (8 * 26 + 5), 15))
     others = capacity.OTHER_SERIES["node"]
-    assert jobs["east", "node"].series == 64 * (8 * 10 + 5 + others)
+    assert jobs["east", "node"].series == 64 * (8 * 10 + 10 * 3 + 5 + others)
     assert jobs["east", "trainer"] == Size(56, 56 * (4 + 5), Fraction(56 * (4 + 5), 5))
     sizes = result.plan.sizes
     for rows in (sizes.jobs, sizes.owners):

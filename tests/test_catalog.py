@@ -15,6 +15,7 @@ from tocsin.catalog import (
     PORT_ERRORS,
     ExporterKind,
     GpuModel,
+    LimitKind,
     Metric,
     SignalKind,
     XidClass,
@@ -22,6 +23,7 @@ from tocsin.catalog import (
     entity_kinds,
     exporter_kinds,
     gpu_models,
+    limit_kinds,
     metrics,
     metrics_of,
     rows,
@@ -31,7 +33,7 @@ from tocsin.catalog import (
 from tocsin.factory import LAYERS
 from tocsin.source import Source, compose
 from tocsin.spec.exporters import Exporter, Exporters
-from tocsin.units import Duration
+from tocsin.units import Duration, parse_amount, parse_percent
 
 FILES = [
     (kind.id, flavour) for kind in exporter_kinds().values() if not kind.mapped for flavour in kind.flavours or ("",)
@@ -292,7 +294,7 @@ def test_a_row_that_is_no_line_of_json_is_refused_with_its_place(line: str, told
 
 
 def test_every_data_file_belongs_to_an_exporter(root: Path) -> None:
-    others = {"dcgm_names", "entities", "exporters", "gpus", "recorded", "signals", "targets", "units", "xid"}
+    others = {"dcgm_names", "entities", "exporters", "gpus", "limits", "recorded", "signals", "targets", "units", "xid"}
     there = {path.stem for path in (root / "compiler/tocsin/catalog").glob("*.yaml")}
     assert there == others | {file_of(exporter, flavour) for exporter, flavour in FILES}
 
@@ -355,6 +357,19 @@ def test_what_is_always_collected_has_stayed_the_same() -> None:
 def test_what_a_fleet_must_not_be_blind_for() -> None:
     mandatory = {kind.id for kind in SIGNALS if kind.mandatory}
     assert mandatory == {"xid", "throttle_reasons", "fabric_errors", "pcie_throughput", "hbm_activity", "job_metadata"}
+
+
+@pytest.mark.parametrize("kind", limit_kinds().values(), ids=lambda kind: kind.id)
+def test_a_limit_is_whole_and_says_where_it_is_from(kind: LimitKind) -> None:
+    read = {"share": parse_percent, "duration": Duration.parse, "number": parse_amount}[kind.kind]
+    assert {kind.signal, kind.beside or kind.signal} <= signal_kinds().keys()
+    assert read(kind.least) < read(kind.most)
+    assert kind.usual is None or read(kind.least) <= read(kind.usual) <= read(kind.most)
+    assert (kind.usual is None) == kind.source.startswith("not verified"), "what nobody verified is off"
+    assert re.fullmatch(r'(the|how) [^\n"]*[^\n".]', kind.meaning)
+    assert [other.id for other in limit_kinds().values() if other.alert == kind.alert] == [kind.id]
+    names = {metric.name for metric in METRICS if metric.signal == kind.signal}
+    assert not kind.metric or kind.metric in names
 
 
 @pytest.mark.parametrize("class_", xid_classes(), ids=lambda class_: class_.name)

@@ -168,8 +168,10 @@ def test_no_file_says_where_when_or_by_whom_it_was_built(
     environment = {"HOME": str(home), "USER": user, "LOGNAME": user, "HOSTNAME": "averyunusualhost"}
     files = built(moved / name, home / "out", folder=home, environment=environment)
     text = b"\n".join(files.values()).decode("utf-8")
-    for word in (str(tmp_path), user, "averyunusualhost", socket.gethostname(), str(ROOT), os.sep + "tmp" + os.sep):
+    for word in (str(tmp_path), user, "averyunusualhost", str(ROOT), os.sep + "tmp" + os.sep):
         assert word not in text
+    # A host may be called by two letters, which stand inside of other words.
+    assert not re.search(rf"\b{re.escape(socket.gethostname())}\b", text)
     if len(getpass.getuser()) > 4:  # `root` is a word of its own
         assert getpass.getuser() not in text
     assert not re.search(r"\b20[2-9]\d-\d\d-\d\d\b|\d\d:\d\d:\d\d", text)

@@ -47,7 +47,7 @@ def written(compiled: Compiled) -> dict[str, Any]:
 
 
 def test_the_golden_spec_has_every_exporter(jobs: dict[str, ScrapeJob]) -> None:
-    assert set(jobs) == {*MONITORS, *(kind.job for kind in exporter_kinds().values())}
+    assert set(jobs) == {*MONITORS, "trainer", *(kind.job for kind in exporter_kinds().values())}
 
 
 def test_no_exporter_is_asked_more_often_than_it_is_fit_for(every: Compiled, jobs: dict[str, ScrapeJob]) -> None:

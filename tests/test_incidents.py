@@ -127,6 +127,7 @@ def test_an_alert_of_every_rule_is_expected_somewhere(compiled: Compiled, theatr
         ("7 | 0.5m gone", 5, "7x1 stale _x2"),
         ("7 | 0.5m gone | 0.75m 7", 4, "7x1 stale 7x0"),
         ("0.52", 2, "0.52x1"),
+        ("2 | 0.5m NaN", 4, "2x1 NaN NaN"),
     ],
 )
 def test_a_timeline_as_promtool_reads_it(text: str, samples: int, written: str) -> None:

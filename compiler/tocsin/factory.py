@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from tocsin.burn import Pair, Windows
-from tocsin.catalog import DEEP_JOB, ExporterKind, GpuModel, Metric
+from tocsin.catalog import DEEP_JOB, ExporterKind, GpuModel, Metric, XidClass
 from tocsin.discovery import Source
 from tocsin.hours import Window
 from tocsin.indicators import Indicator
@@ -427,6 +427,9 @@ class Factory(NamedTuple):
 
     records: dict[str, OwnRecord]
     alerts: dict[str, OwnAlert]
+    # Of alerts, by id, in base units; none of those that are off.
+    limits: dict[str, Fraction]
+    xid_classes: tuple[XidClass, ...]
 
     def owner_of(self, layer: str) -> str:
         """The owner of a layer."""

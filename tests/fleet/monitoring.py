@@ -103,7 +103,9 @@ def build(pair: Pair, fleet: Fleet, inbox: Inbox, folder: Path, **collection: st
     targets = {name: dotted(getattr(pair, name).version[:2]) for name in ("prometheus", "alertmanager")}
     folder.mkdir(parents=True)
     written = folder / "spec.yaml"
-    written.write_text(spec(fleet, targets, alertmanager, inbox.address, **collection), encoding="utf-8")
+    written.write_text(
+        spec(fleet, targets, alertmanager, inbox.address, **collection, server=prometheus), encoding="utf-8"
+    )
     wanted = {"promtool": pair.prometheus.version, "amtool": pair.alertmanager.version}
     judges = {name: best(name, version) or best(name) for name, version in wanted.items()}
     environment = os.environ | {name.upper(): str(tool.path) for name, tool in judges.items() if tool}

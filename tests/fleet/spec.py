@@ -39,10 +39,12 @@ def spec(
     webhooks: str,
     interval: str = "1s",
     on_violation: str = "quarantine",
+    server: str = "127.0.0.1:9090",
 ) -> str:
     """The text of a spec (JSON, which YAML reads): `targets` the versions, `webhooks` the address that is told all.
 
-    Owners are told at http://WEBHOOKS/<owner>-<page|ticket>, and the heartbeat comes to http://WEBHOOKS/heartbeat.
+    `server` is where its Prometheus listens. Owners are told at http://WEBHOOKS/<owner>-<page|ticket>, and the
+    heartbeat comes to http://WEBHOOKS/heartbeat.
     """
     said = {
         "version": 1,
@@ -56,6 +58,7 @@ def spec(
         "collection": {
             "intervals": dict.fromkeys(("default", "training", "inference"), interval),
             "on_violation": on_violation,
+            "servers": {"address": server},
         },
         "signals": {"mandatory": list(MANDATORY), "define": _signals()},
         "slos": {"chat-availability": _availability()},

@@ -140,6 +140,28 @@ class Unit(NamedTuple):
     share: bool = False
 
 
+class LimitKind(NamedTuple):
+    """A limit that a spec may set by its `id`, in the words of `kind`: share (95%), duration (2h) or number.
+
+    `usual` is what holds where no spec says it, None where nothing could be verified: then its `alert` is off. Where
+    flavours show a signal by different metrics, `metric` is the one that is meant. `beside` is a signal
+    that its alert reads, too.
+    """
+
+    id: str
+    signal: str
+    kind: str
+    unit: str
+    least: str
+    most: str
+    alert: str
+    meaning: str
+    source: str
+    usual: str | None = None
+    metric: str = ""
+    beside: str = ""
+
+
 class XidClass(NamedTuple):
     """XIDs that are handled alike: `severity` page or ticket, `layer` whose owner hears of it, `action` in a phrase."""
 
@@ -301,6 +323,12 @@ def profiling_signals() -> tuple[str, ...]:
     for metric in metrics().values():
         fields.setdefault(metric.signal, []).append(metric.field or 0)
     return tuple(id_ for id_ in signal_kinds() if id_ in fields and all(1000 <= f < 1100 for f in fields[id_]))
+
+
+@cache
+def limit_kinds() -> dict[str, LimitKind]:
+    """The limits that a spec can set, by id."""
+    return {row["id"]: LimitKind(**row) for row in _read("limits.yaml")}
 
 
 @cache

@@ -13,13 +13,14 @@ from tocsin.emit.manifest import manifest
 from tocsin.emit.prometheus import prometheus
 from tocsin.emit.rules import rules
 from tocsin.emit.ruletests import ruletests
+from tocsin.emit.runbooks import runbooks
 from tocsin.emit.slurm import slurm
 
 if TYPE_CHECKING:
     from tocsin.artifact import Artifact
     from tocsin.plan import Plan
 
-EMITTERS = (alertmanager, capacity, counters, grafana, long_term, prometheus, rules, ruletests, slurm)
+EMITTERS = (alertmanager, capacity, counters, grafana, long_term, prometheus, rules, ruletests, runbooks, slurm)
 
 
 def emit(plan: Plan) -> tuple[Artifact, ...]:

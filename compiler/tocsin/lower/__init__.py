@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 from tocsin.lower.above import above
 from tocsin.lower.collection import collection
+from tocsin.lower.cooling import cooling
 from tocsin.lower.dashboards import dashboards
 from tocsin.lower.deep import deep_counters, job_hooks
+from tocsin.lower.disks import disks
+from tocsin.lower.drivers import drivers
 from tocsin.lower.fabric import errors
+from tocsin.lower.heat import heat, lanes
 from tocsin.lower.itself import monitoring
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
@@ -22,13 +26,16 @@ from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
 from tocsin.lower.roce import roce
 from tocsin.lower.routing import notifications
+from tocsin.lower.scheduling import scheduling
 from tocsin.lower.scraping import counter_files
 from tocsin.lower.servers import cluster_servers, upper_servers
+from tocsin.lower.serving import serving
 from tocsin.lower.sizes import sizes
 from tocsin.lower.stores import store_arguments, store_settings
-from tocsin.lower.throttling import throttling
+from tocsin.lower.throttling import clocks, throttling
 from tocsin.lower.tiers import long_term_servers, server_arguments, with_tiers
 from tocsin.lower.traffic import hbm, pcie
+from tocsin.lower.training import training
 from tocsin.lower.watchdog import watchdog
 from tocsin.lower.xid import xid
 from tocsin.plan import Plan, RuleFile
@@ -41,15 +48,23 @@ if TYPE_CHECKING:
 
 # The rule groups of each layer's file. A group is left out where the factory does not collect its signal.
 LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
-    "silicon": (node_down, presence, xid, throttling, memory, pcie, hbm),
+    "silicon": (node_down, presence, xid, throttling, memory, pcie, hbm, heat, lanes, clocks, disks, drivers),
     "fabric": (errors, roce, ports, nvlink),
     "runtime": (jobs,),
+}
+
+# The same of what speaks of more than one node: it is scraped, and asked, above the shards.
+BESIDE_NODES: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {
+    "applications": (training, serving),
+    "schedulers": (scheduling,),
+    "facility": (cooling,),
 }
 
 
 def lower(factory: Factory) -> Plan:
     """Everything that will be written for a factory."""
-    shared = [_layer_file(factory, layer) for layer in LAYERS]
+    shared = [_file(factory, name, groups, per_node=True) for name, groups in LAYERS.items()]
+    shared += [_file(factory, name, groups, per_node=False) for name, groups in BESIDE_NODES.items()]
     shared += [*own_rules(factory), watchdog(factory), *monitoring(factory), *objectives(factory)]
     shared = [file for file in shared if file.groups]
     rules = list(shared)
@@ -76,6 +91,8 @@ def lower(factory: Factory) -> Plan:
     )
 
 
-def _layer_file(factory: Factory, layer: str) -> RuleFile:
-    groups = (group(factory) for group in LAYERS[layer])
-    return RuleFile(layer, tuple(group for group in groups if group is not None), per_node=True)
+def _file(
+    factory: Factory, name: str, makers: tuple[Callable[[Factory], RuleGroup | None], ...], *, per_node: bool
+) -> RuleFile:
+    groups = (make(factory) for make in makers)
+    return RuleFile(name, tuple(group for group in groups if group is not None), per_node=per_node)

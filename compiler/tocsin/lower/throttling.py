@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
+from tocsin.lower.cases import Case, group
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
 from tocsin.plan import Record, RuleGroup
-from tocsin.units import Duration
+from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 REASONS = "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"
 UTIL = "DCGM_FI_DEV_GPU_UTIL"
 BUSY = 50  # percent of the time from which on a board works
+CLOCK, MAX_CLOCK = "DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_MAX_SM_CLOCK"
 # DCGM's bits (dcgm_fields.h). 4, the software power cap, is normal for training at its power limit and only recorded.
 BITS = {"sw_power_cap": 4, "sw_thermal": 32, "hw_thermal": 64, "hw_power_brake": 128}
+TOLD = (2, 4, 8, 16, 32, 64, 128, 256)  # every reason but 1, that it rests
 SLOWDOWN = "hw_slowdown"  # 8: set beside 64 and 128 as well, so that it says something only where both are missing
 _GPU = naming.by(naming.GPU)
 
@@ -32,7 +35,7 @@ def throttling(factory: Factory) -> RuleGroup | None:
     unexplained = f"floor({mask} / 8) % 2 * (floor({mask} / 64) % 4 == bool 0)"
     records = (
         # What an instance of MIG shows is nothing, or nought however much it works: it tells of no board that it idles.
-        Record(naming.GPU_UTIL, f"max by ({_GPU}) ({_whole(factory)})", {}, factory.signals["gpu_util"].origin),
+        Record(naming.GPU_UTIL, f"max by ({_GPU}) ({whole(factory)})", {}, factory.signals["gpu_util"].origin),
         *(
             Record(naming.THROTTLED, f"floor({mask} / {bit}) % 2", {"reason": reason}, signal.origin)
             for reason, bit in BITS.items()
@@ -58,7 +61,39 @@ def throttling(factory: Factory) -> RuleGroup | None:
     return RuleGroup("gpu-throttling", (*records, alert), (_test(factory, alert),))
 
 
-def _whole(factory: Factory) -> str:
+def clocks(factory: Factory) -> RuleGroup | None:
+    """Boards that are slow at work, and say of no reason that it holds them down."""
+    share = factory.limits.get("gpu_clock_share")
+    if share is None or "throttle_reasons" not in factory.signals:
+        return None
+    reasons = " + ".join(f"floor(max by ({_GPU}) ({REASONS}) / {bit}) % 2" for bit in TOLD)
+    alert = signal_alert(
+        factory,
+        "GpuClockLow",
+        factory.signals["sm_clock"],
+        "ticket",
+        expr=f"max by ({_GPU}) (avg_over_time({CLOCK}[10m])) / max by ({_GPU}) ({MAX_CLOCK}) < {number(share)}\n"
+        f"and on ({_GPU}) (max by ({_GPU}) (avg_over_time({whole(factory)}[10m])) > 90)\n"
+        f"unless on ({_GPU}) (max_over_time((\n  {reasons}\n)[10m:1m]) > 0)",
+        hold=Duration.of(minutes=2),
+        summary="A working GPU of {{ $labels.node }} is slow and does not say why",
+        description="{{ $labels.gpu_uuid }} on {{ $labels.node }} ran at {{ $value | humanizePercentage }} of its "
+        "highest clock for ten minutes while it had work, and tells no reason: read its clocks and its power supply.",
+    )
+    slow, fine, idle, told = ({**example_gpu(factory, index), "job": "dcgm"} for index in range(4))
+    high, low = number(share * 2000), number(share * 2000 - 20)
+    boards = ((slow, low, "98", "0"), (fine, high, "98", "0"), (idle, "345", "0", "1"), (told, "1305", "98", "4"))
+    inputs: list[tuple[str, dict[str, str], str]] = []
+    for board, clock, load, reason in boards:
+        inputs += [(CLOCK, board, f"1980x9 {clock}x40"), (MAX_CLOCK, board, "2000x60")]
+        inputs += [(UTIL, board, f"{load}x60"), (REASONS, board, f"{reason}x60")]
+    place = {label: slow[label] for label in naming.GPU}
+    case = Case(alert, 9, 30, place, inputs, float((share * 2000 - 20) / 2000))
+    return group("gpu-clocks", "boards that are slow without a reason, with one, and at rest", [case])
+
+
+def whole(factory: Factory) -> str:
+    """The utilisation of whole boards."""
     return f'{UTIL}{{gpu_i_id=""}}' if factory.has_instances else UTIL
 
 

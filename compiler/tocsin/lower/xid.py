@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.catalog import xid_classes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.presence import TEMP
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
@@ -30,7 +29,7 @@ def xid(factory: Factory) -> RuleGroup | None:
     if "xid" not in factory.signals:
         return None
     alerts = [*_class_alerts(factory), _unclassified(factory)]
-    firsts = [*(class_.codes[0] for class_ in xid_classes()), UNKNOWN]
+    firsts = [*(class_.codes[0] for class_ in factory.xid_classes), UNKNOWN]
     boards = [example_gpu(factory, number) for number in range(2 * len(firsts) + 9)]
     return RuleGroup("gpu-xid", (*_records(factory), *alerts), (_test(alerts, firsts, boards),))
 
@@ -63,7 +62,7 @@ def _class_alerts(factory: Factory) -> list[Alert]:
     return [
         signal_alert(
             factory,
-            f"GpuXid{class_.name.title()}",
+            f"GpuXid{naming.titled(class_.name)}",
             factory.signals["xid"],
             class_.severity,
             expr=f'{naming.XID_NEW}{{err_code=~"{_any(class_.codes)}"}}',
@@ -73,12 +72,12 @@ def _class_alerts(factory: Factory) -> list[Alert]:
             f"last hour.{_JOB} What to do: {class_.action}.",
             where=naming.GPU,
         )
-        for class_ in xid_classes()
+        for class_ in factory.xid_classes
     ]
 
 
 def _unclassified(factory: Factory) -> Alert:
-    known = tuple(code for class_ in xid_classes() for code in class_.codes)
+    known = tuple(code for class_ in factory.xid_classes for code in class_.codes)
     return signal_alert(
         factory,
         "GpuXidUnclassified",

@@ -9,6 +9,7 @@ from tocsin.resolve.channels import webhook
 from tocsin.resolve.clusters import resolve_clusters
 from tocsin.resolve.deep import resolve_deep
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
+from tocsin.resolve.limits import resolve_limits, resolve_xid
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_maintenance, resolve_owners
 from tocsin.resolve.retention import resolve_retention
 from tocsin.resolve.rules import resolve_alerts, resolve_records
@@ -65,6 +66,8 @@ def resolve(document: Document, log: Log) -> Factory:
         maintenance=resolve_maintenance(document, owners, log),
         records=records,
         alerts=resolve_alerts(document, known, signals, records, log),
+        limits=resolve_limits(document, signals, log),
+        xid_classes=resolve_xid(document, log),
     )
 
 

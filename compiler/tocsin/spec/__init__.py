@@ -14,11 +14,12 @@ from tocsin.spec.clusters import Cluster
 from tocsin.spec.collection import Collection
 from tocsin.spec.grafana import Grafana
 from tocsin.spec.labels import LabelRule
+from tocsin.spec.limits import Xid
 from tocsin.spec.maintenance import Maintenance
 from tocsin.spec.owners import Owner
 from tocsin.spec.retention import Logs, Tier
 from tocsin.spec.rules import AlertName, AlertRule, RecordName, RecordRule
-from tocsin.spec.scalars import LabelName, Name, Section, Text
+from tocsin.spec.scalars import LabelName, Measure, Name, Section, SignalId, Text
 from tocsin.spec.signals import Layer, Signals
 from tocsin.spec.slos import Slo
 from tocsin.spec.targets import Targets
@@ -40,6 +41,8 @@ class Spec(Section):
     retention: dict[Name, Tier] = Field(default={}, min_length=1)
     logs: Logs | None = None
     signals: Signals
+    limits: dict[SignalId, Measure] = Field(default={})
+    xid: Xid = Xid.model_construct()
     slos: dict[Name, Slo] = Field(default={})
     alerts: dict[AlertName, AlertRule] = Field(default={})
     records: dict[RecordName, RecordRule] = Field(default={})

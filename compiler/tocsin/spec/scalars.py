@@ -172,6 +172,13 @@ def _windows(value: Any) -> tuple[str, ...]:
     return texts
 
 
+def _measure(value: Any) -> str:
+    """A number, a share or a duration, as it is written: which of them is wanted depends on its key."""
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return str(value)
+    return _text(value, "a number, a share or a duration")
+
+
 _NAME = r"(?!.{41})[a-z](?:-?[a-z0-9])*"
 
 Name = Annotated[
@@ -322,6 +329,7 @@ Said = Annotated[
 ]
 Windows = Annotated[tuple[str, ...], BeforeValidator(_windows)]
 Patience = Annotated[units.Duration, BeforeValidator(_duration("5m", "1d"))]
+Measure = Annotated[str, BeforeValidator(_measure)]
 Version = Annotated[str, BeforeValidator(_version)]
 SecretFile = Annotated[str, BeforeValidator(_secret_file("Alertmanager"))]
 ScrapeFile = Annotated[str, BeforeValidator(_secret_file("Prometheus"))]

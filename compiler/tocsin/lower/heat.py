@@ -1,0 +1,110 @@
+"""Boards near the limits that they tell of themselves: die and memory too warm, and links with too few lanes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tocsin import naming
+from tocsin.lower.alerts import signal_alert
+from tocsin.lower.cases import Case, group
+from tocsin.lower.presence import TEMP
+from tocsin.lower.proofs import example_gpu
+from tocsin.lower.throttling import UTIL, whole
+from tocsin.units import Duration, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.factory import Factory
+    from tocsin.plan import RuleGroup
+
+SLOWDOWN, MEMORY, MEMORY_LIMIT = (
+    "DCGM_FI_DEV_SLOWDOWN_TEMP",
+    "DCGM_FI_DEV_MEMORY_TEMP",
+    "DCGM_FI_DEV_MEM_MAX_OP_TEMP",
+)
+WIDTH, MAX_WIDTH = "DCGM_FI_DEV_PCIE_LINK_WIDTH", "DCGM_FI_DEV_PCIE_MAX_LINK_WIDTH"
+_GPU = naming.by(naming.GPU)
+_HOLD = Duration.of(minutes=5)
+
+
+def heat(factory: Factory) -> RuleGroup | None:
+    """Boards whose die or memory is almost as warm as it may be."""
+    kinds = (
+        ("gpu_near_slowdown", "gpu_temp_limits", "GpuNearSlowdown", TEMP, SLOWDOWN, "die", "slowdown threshold"),
+        (
+            "gpu_memory_near_limit",
+            "memory_temp_limit",
+            "GpuMemoryNearLimit",
+            MEMORY,
+            MEMORY_LIMIT,
+            "memory",
+            "highest lawful temperature",
+        ),
+    )
+    cases = [_near_limit(factory, *kind) for kind in kinds if kind[0] in factory.limits and kind[1] in factory.signals]
+    return group("gpu-heat", "boards that are almost too warm, and boards that tell no limit", cases)
+
+
+def _near_limit(factory: Factory, limit: str, signal: str, name: str, temp: str, most: str, *words: str) -> Case:
+    margin, (part, threshold) = factory.limits[limit], words
+    alert = signal_alert(
+        factory,
+        name,
+        factory.signals[signal],
+        "ticket",
+        # A board that has no such sensor, or no such limit, shows nought.
+        expr=f"max by ({_GPU}) ({temp})\n>= on ({_GPU})\n((max by ({_GPU}) ({most}) > 0) - {number(margin)})",
+        hold=_HOLD,
+        summary=f"The {part} of a GPU of {{{{ $labels.node }}}} is almost too warm",
+        description=f"The {part} of {{{{ $labels.gpu_uuid }}}} on {{{{ $labels.node }}}} has {{{{ $value }}}} degrees, "
+        f"less than {number(margin)} below its {threshold}: look at its cooling.",
+    )
+    hot, cool, silent = (example_gpu(factory, index) for index in range(3))
+    edge = number(95 - margin)
+    inputs = [
+        (temp, {**hot, "job": "dcgm"}, f"60x9 {edge}x20"),
+        (most, {**hot, "job": "dcgm"}, "95x40"),
+        (temp, {**cool, "job": "dcgm"}, f"{number(94 - margin)}x40"),
+        (most, {**cool, "job": "dcgm"}, "95x40"),
+        (temp, {**silent, "job": "dcgm"}, "94x40"),
+        (most, {**silent, "job": "dcgm"}, "0x40"),
+    ]
+    return Case(alert, 14, 15, hot, inputs, float(95 - margin))
+
+
+def lanes(factory: Factory) -> RuleGroup | None:
+    """Boards that work on fewer lanes of their host link than they have."""
+    return group("gpu-lanes", "a link that lost lanes, at work and at rest", list(_lanes(factory)))
+
+
+def _lanes(factory: Factory) -> Iterator[Case]:
+    signal = factory.signals.get("pcie_link_width")
+    if signal is None:
+        return
+    busy = f"max by ({_GPU}) (avg_over_time({whole(factory)}[10m]))"
+    alert = signal_alert(
+        factory,
+        "GpuPcieLanesLost",
+        signal,
+        "ticket",
+        # Links may shrink where nobody works. Where no utilisation is told, as under MIG, nobody knows that.
+        expr=f"((max by ({_GPU}) ({WIDTH}) > 0) < on ({_GPU}) max by ({_GPU}) ({MAX_WIDTH}))\n"
+        f"unless on ({_GPU}) ({busy} <= 50)",
+        hold=_HOLD,
+        summary="The host link of a GPU of {{ $labels.node }} lost lanes",
+        description="{{ $labels.gpu_uuid }} on {{ $labels.node }} has {{ $value }} lanes to its host, fewer than it "
+        "can have: reseat the board, or look at its riser.",
+    )
+    bad, whole_, idle, blank = ({**example_gpu(factory, index), "job": "dcgm"} for index in range(3, 7))
+    inputs = [
+        *((MAX_WIDTH, board, "16x40") for board in (bad, whole_, idle, blank)),
+        (WIDTH, bad, "16x9 8x30"),
+        (WIDTH, whole_, "16x40"),
+        (WIDTH, idle, "8x40"),
+        (WIDTH, blank, "0x40"),
+        *((UTIL, board, "98x40") for board in (bad, whole_, blank)),
+        (UTIL, idle, "50x40"),
+    ]
+    place = {label: bad[label] for label in naming.GPU}
+    yield Case(alert, 14, 15, place, inputs, 8)

@@ -1,0 +1,193 @@
+"""Training jobs by what they tell of themselves: a loss that left the rails, ranks and loaders that hold others up."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tocsin import naming
+from tocsin.lower.alerts import signal_alert
+from tocsin.lower.cases import Case, group
+from tocsin.units import Duration, number, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tocsin.catalog import Metric
+    from tocsin.factory import Factory
+    from tocsin.plan import RuleGroup
+
+_HOLD = Duration.of(minutes=10)
+
+
+def training(factory: Factory) -> RuleGroup | None:
+    """What can be told of the signals that the spec maps."""
+    return group("training-jobs", "jobs that go wrong, and one that does not", list(_cases(factory)))
+
+
+def _cases(factory: Factory) -> Iterator[Case]:
+    if "train_loss" in factory.signals:
+        yield from _loss(factory)
+    for signal, limit, made in (
+        ("train_data_wait", "train_input_bound", _input_bound),
+        ("train_rank_time", "train_straggler", _straggler),
+        ("checkpoints", "checkpoint_overdue", _overdue),
+    ):
+        if signal in factory.signals and limit in factory.limits and factory.signals[signal].metrics:
+            yield made(factory)
+
+
+def _metric(factory: Factory, signal: str) -> Metric:
+    return factory.signals[signal].metrics[0]
+
+
+def _place(metric: Metric) -> tuple[str, ...]:
+    """The labels that tell a job; its target where it does not name itself."""
+    named = tuple(label for label in ("tenant", "job_id") if label in metric.labels)
+    return ("cluster", *named) if "job_id" in named else ("cluster", *named, "instance")
+
+
+def _who(metric: Metric) -> str:
+    return "Job {{ $labels.job_id }}" if "job_id" in metric.labels else "The job at {{ $labels.instance }}"
+
+
+def _labels(factory: Factory, metric: Metric, job: str) -> dict[str, str]:
+    """The labels of a job's series, as they are stored."""
+    known = {"tenant": next(iter(factory.tenants), "someone"), "job_id": job}
+    own = {label: known.get(label, "a") for label in metric.labels}
+    return {"cluster": next(iter(factory.clusters)), "job": metric.exporter, "instance": f"trainer-{job}:1", **own}
+
+
+def _told(metric: Metric, labels: dict[str, str], *more: str) -> dict[str, str]:
+    return {label: labels[label] for label in (*_place(metric), *more)}
+
+
+def _loss(factory: Factory) -> Iterator[Case]:
+    signal, metric = factory.signals["train_loss"], _metric(factory, "train_loss")
+    by, name, factor = naming.by(_place(metric)), metric.name, factory.limits["train_loss_spike"]
+    lost, spiking, falling, fine = (_labels(factory, metric, job) for job in ("4711", "4712", "4713", "4714"))
+    high = number(2 * factor + 1)
+    inputs = [
+        (name, lost, "2x40 " + "NaN " * 5 + "NaN"),
+        (name, spiking, f"2x40 {high}x9 2x40"),
+        (name, falling, "11x3 2x90"),
+        (name, fine, f"2x40 {number(2 * factor)}x9 2x40"),
+    ]
+    yield Case(
+        signal_alert(
+            factory,
+            "TrainingLossNotANumber",
+            signal,
+            "ticket",
+            expr=f"count by ({by}) ({name} != {name} or abs({name}) == Inf) > 0",
+            hold=Duration.of(minutes=2),
+            summary="The loss of a training job is no number any more",
+            description=f"{_who(metric)} goes on with a loss that is infinite or no number: what it computes from here "
+            "on is lost. Stop it, and begin again at its last checkpoint.",
+            where=("cluster",),
+        ),
+        42,
+        43,
+        _told(metric, lost),
+        inputs,
+        1,
+    )
+    yield Case(
+        signal_alert(
+            factory,
+            "TrainingLossSpike",
+            signal,
+            "ticket",
+            # A job that is young has no median; a loss below nought has no factor.
+            expr=f"max by ({by}) (\n  {name} > {number(factor)} * (quantile_over_time(0.5, {name}[1h]) > 0)\n"
+            f"  and {name} offset 30m\n)",
+            hold=Duration.of(minutes=5),
+            summary="The loss of a training job is far above what it was",
+            description=f"{_who(metric)} has a loss of {{{{ $value }}}}, more than {number(factor)} times its median "
+            "of the last hour: look at its data and its boards before it goes on.",
+            where=("cluster",),
+        ),
+        45,
+        46,
+        _told(metric, spiking),
+        inputs,
+        float(high),
+        after=55,
+    )
+
+
+def _input_bound(factory: Factory) -> Case:
+    metric, share = _metric(factory, "train_data_wait"), factory.limits["train_input_bound"]
+    by = naming.by(_place(metric))
+    alert = signal_alert(
+        factory,
+        "TrainingInputBound",
+        factory.signals["train_data_wait"],
+        "ticket",
+        expr=f"max by ({by}) (rate({metric.name}[10m])) > {number(share)}",
+        hold=_HOLD,
+        summary="A training job waits for its data",
+        description=f"{_who(metric)} waits for data for {{{{ $value | humanizePercentage }}}} of its time, more than "
+        f"{percent(share)}: its loader or its storage is too slow for its boards.",
+        where=("cluster",),
+    )
+    waiting, fine = (_labels(factory, metric, job) for job in ("4721", "4722"))
+    steps = (number(share * 60 + 3), number(share * 60 - Duration.of(seconds=1).seconds / 2))
+    inputs = [(metric.name, at, f"0+{step}x60") for at, step in zip((waiting, fine), steps, strict=True)]
+    return Case(alert, 10, 40, _told(metric, waiting), inputs, round(float(share) + 0.05, 9))
+
+
+def _straggler(factory: Factory) -> Case:
+    metric, share = _metric(factory, "train_rank_time"), factory.limits["train_straggler"]
+    job = _place(metric)
+    ranks = tuple(dict.fromkeys((*job, *(label for label in ("rank",) if label in metric.labels), "instance")))
+    mean = f"max by ({naming.by(ranks)}) (avg_over_time({metric.name}[10m]))"
+    alert = signal_alert(
+        factory,
+        "TrainingStraggler",
+        factory.signals["train_rank_time"],
+        "ticket",
+        expr=f"{mean} * {number(share)}\n> on ({naming.by(job)}) group_left ()\n"
+        f"quantile by ({naming.by(job)}) (0.5, {mean})",
+        hold=_HOLD,
+        summary="A rank of a training job holds the others up",
+        description=f"{_who(metric)} has a rank at {{{{ $labels.instance }}}} that is slower than {percent(share)} of "
+        "its median: look at the board and the links that it works on.",
+        where=("cluster",),
+    )
+    at = [{**_labels(factory, metric, "4731"), "instance": f"rank-{rank}:1"} for rank in range(5)]
+    at = [{**one, **({"rank": str(rank)} if "rank" in metric.labels else {})} for rank, one in enumerate(at)]
+    slow, fine = (number(Fraction(percent_, 100) / share, 4) for percent_ in (102, 98))
+    values = (f"1x9 {slow}x40", f"{fine}x50", *["1x50"] * 3)
+    inputs = [(metric.name, one, value) for one, value in zip(at, values, strict=True)]
+    return Case(alert, 9, 40, {label: at[0][label] for label in ranks}, inputs)
+
+
+def _overdue(factory: Factory) -> Case:
+    metric, most = _metric(factory, "checkpoints"), factory.limits["checkpoint_overdue"]
+    window = Duration.of(seconds=int(most))
+    by = naming.by(_place(metric))
+    alert = signal_alert(
+        factory,
+        "CheckpointOverdue",
+        factory.signals["checkpoints"],
+        "ticket",
+        # The job is there, and was there when the time began.
+        expr=f"max by ({by}) (increase({metric.name}[{window}])) == 0\n"
+        f"and on ({by}) group by ({by}) ({metric.name})\n"
+        f"and on ({by}) group by ({by}) ({metric.name} offset {window})",
+        hold=Duration.of(minutes=2),
+        summary="A training job writes no checkpoints",
+        description=f"{_who(metric)} has written no checkpoint for {window}: whatever fails now costs all of its work "
+        "since then.",
+        where=("cluster",),
+    )
+    late, young, fine, over = (_labels(factory, metric, job) for job in ("4741", "4742", "4743", "4744"))
+    minutes = int(most) // 60
+    inputs = [
+        (metric.name, late, f"0 1x{minutes + 20}"),
+        (metric.name, young, f"_x{minutes // 2} 0x{minutes // 2 + 10}"),
+        (metric.name, fine, f"0x{minutes - 2} 1x30"),
+        (metric.name, over, f"3x{minutes - 3} stale"),
+    ]
+    return Case(alert, minutes + 1, minutes + 5, _told(metric, late), inputs)
