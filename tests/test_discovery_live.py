@@ -21,6 +21,7 @@ from fleet.deadline import until
 from fleet.kubernetes import ApiServer, Pod, pod
 from fleet.listener import Listener
 from fleet.program import free_address, running
+from tocsin.catalog import MONITORS
 from tocsin.diagnostics import Log
 from tocsin.pipeline import compile_spec
 from toolbox import best
@@ -77,7 +78,7 @@ def watching(prometheus: Tool, configuration: Path, folder: Path) -> Iterator[tu
 
 
 def targets(address: str) -> dict[str, Targets]:
-    """The active targets by job; none while the server starts."""
+    """The active targets by job, but for those of the monitoring itself; none while the server starts."""
     connection = http.client.HTTPConnection(address, timeout=30)
     with contextlib.closing(connection), contextlib.suppress(OSError):
         connection.request("GET", "/api/v1/targets?state=active")
@@ -86,7 +87,8 @@ def targets(address: str) -> dict[str, Targets]:
         found: dict[str, Targets] = {}
         for one in sorted(active, key=lambda target: (target["scrapePool"], target["scrapeUrl"])):
             seen = (one["scrapeUrl"], one["labels"], one["scrapeInterval"], one["scrapeTimeout"])
-            found.setdefault(one["scrapePool"], []).append(seen)
+            if one["scrapePool"] not in MONITORS:
+                found.setdefault(one["scrapePool"], []).append(seen)
         return found
     return {}
 

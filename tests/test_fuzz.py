@@ -232,7 +232,7 @@ def assert_lawful(artifacts: Sequence[Artifact], *, parse: bool) -> None:
     """Every file has a path of its own below the folder, text that is UTF-8, and is of its format."""
     assert len({artifact.path for artifact in artifacts}) == len(artifacts)
     for artifact in artifacts:
-        assert re.fullmatch(r"[a-z0-9_.-]+(/[a-z0-9_.-]+)*", artifact.path)
+        assert re.fullmatch(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*", artifact.path)
         assert not {".", ".."} & set(artifact.path.split("/"))
         artifact.text.encode("utf-8")
         if not parse:

@@ -27,6 +27,7 @@ import yaml
 from command import MIB, tocsin
 from conftest import ROOT
 from tocsin import promql
+from tocsin.catalog import metrics
 from tocsin.cli import run
 from tocsin.codes import catalogue
 from tocsin.diagnostics import MAX_TOLD, Log
@@ -174,7 +175,7 @@ DOCUMENTS: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "100,000 keys on one line": (lambda: "{" + many("k%: 1, ") + "}", "SPC106 SPC110"),
     "100,000 owners": (lambda: listed("owners:\n", "  o%: 1\n"), "SPC102"),
     "100,000 labels": (lambda: listed("labels:\n", "  l%: {}\n"), ""),
-    "100,000 values": (lambda: changed("service: {}", f"service: {{values: [{many('v%, ')}]}}"), ""),
+    "100,000 values": (lambda: changed("service: {}", f"service: {{values: [{many('v%, ')}]}}"), "CAP105"),
     "100,000 accounts": (lambda: listed("accounts: [", "a%, "), ""),
     "100,000 labels to sum by": (lambda: listed("by: [", "cluster, "), "SLO110"),
     "100,000 signals": (lambda: listed("mandatory: [", "x%, "), "SIG101"),
@@ -623,12 +624,14 @@ TEMPLATES = {
 
 
 def query(text: str) -> list[Any]:
-    """A PromQL expression without the values of its matchers and its numbers."""
+    """A PromQL expression without its numbers, the values of its matchers, and the names of the spec's own series."""
     found: list[Any] = []
+    catalogue = metrics()
     for node in promql.walk(promql.parse(text)):
         found.append((type(node).__name__, getattr(node, "op", ""), getattr(node, "function", "")))
         if isinstance(node, promql.Selector):
-            found.append((node.metric, [(matcher.label, matcher.op) for matcher in node.matchers]))
+            known = node.metric if ":" in (node.metric or "") or node.metric in catalogue else "of the spec"
+            found.append((known, [(matcher.label, matcher.op) for matcher in node.matchers]))
     return found
 
 

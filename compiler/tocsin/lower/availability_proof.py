@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.burn import LOOKS
 from tocsin.indicators import Availability, of_kind
 from tocsin.lower.availability import Texts
 from tocsin.lower.readings import both, crowd, of_period, off, what_it_is
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 # gone.
 ONE = ((1, 1, 1, 1, 1), (1, 1, 1, 1, 1), (1, 1, 1, 1, 1), ())
 OTHER = ((1, 0, 1, 1, 1), (0, 0, 0, 0, 0), (), ())
-EACH = 5  # samples of a unit window
+EACH = LOOKS  # samples of a unit window
 NONE = Fraction(0)
 
 
@@ -85,14 +86,24 @@ def windows_proof(slo: Slo, cast: Cast) -> RuleTest | None:
     )
 
 
+def _stepped() -> tuple[Fraction, Fraction]:
+    """The bad and all samples of the first unit as the looks at it have counted them, each for its part of the unit."""
+    seen = [OTHER[0][:count] for count in range(1, EACH + 1)]
+    bad = sum(samples.count(0) for samples in seen)
+    return Fraction(bad, LOOKS), Fraction(sum(2 * len(samples) for samples in seen), LOOKS)
+
+
 def _values(slo: Slo, is_here: bool) -> Iterator[tuple[int, Values]]:
     """What must be recorded after so many unit windows."""
     unit = slo.windows.unit
-    bad, every = Fraction(EACH - sum(OTHER[0])), Fraction(2 * EACH)
+    plain, stepped = (Fraction(EACH - sum(OTHER[0])), Fraction(2 * EACH)), _stepped()
+    every = plain[1]
     for window in slo.windows.all:
-        yield 1, both(window, bad / window.seconds, every / window.seconds)
+        errors, total = stepped if window in slo.windows.summed else plain
+        yield 1, both(window, errors / window.seconds, total / window.seconds)
     if is_here:
-        for one in of_period(slo, bad, every, bad / every):
+        now = stepped if slo.pairs[0].long in slo.windows.summed else plain
+        for one in of_period(slo, *stepped, Fraction(*now)):
             yield 1, (one,)
     gone = 1 / of_kind(slo.indicator, Availability).pace.seconds if slo.idle == "bad" else NONE
     yield 2, both(unit, EACH / unit.seconds, every / unit.seconds)

@@ -33,7 +33,10 @@ def resolve_servers(document: Document, log: Log) -> Servers:
         log.error("SRV102", what, places.value(*_PATH, "federation"), hint)
     parts = ("{server}", "{cluster}")
     sample = written.address.replace(parts[0], "a").replace(parts[1], "b")
-    if any(part not in written.address for part in parts) or not _ADDRESS.fullmatch(sample):
+    is_alone = len(document.spec.clusters) == 1 and not levels and written.replicas == 1
+    is_alone = is_alone and written.shards is None and written.max_series is None
+    told_apart = is_alone or all(part in written.address for part in parts)
+    if not told_apart or not _ADDRESS.fullmatch(sample):
         what = f"'{written.address}' does not tell the servers apart, or is no address"
         hint = "write host and port with both names in it: `prometheus-{server}.{cluster}:9090`"
         log.error("SRV103", what, places.value(*_PATH, "address"), hint)
