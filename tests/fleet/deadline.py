@@ -12,9 +12,9 @@ Seen = TypeVar("Seen")
 SECONDS = 90  # a deadline that only a fault reaches, on a busy machine too
 
 
-def until(what: str, look: Callable[[], Seen], *, also: Callable[[], str] = str) -> Seen:
+def until(what: str, look: Callable[[], Seen], *, also: Callable[[], str] = str, seconds: float = SECONDS) -> Seen:
     """The first look that shows something true; AssertionError with `what` was waited for, the last look and `also`."""
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + seconds
     while not (seen := look()):
         if time.monotonic() > end:
             raise AssertionError(f"waited for {what} in vain; last seen: {seen!r}\n{also()}")
