@@ -37,7 +37,7 @@ pytestmark = pytest.mark.xdist_group("servers")
 
 NODES, GPUS, ADAPTERS = 40, 8, ["mlx5_0", "mlx5_1"]
 SECONDS = 60  # for which is counted what comes in: as long as the longest interval of an exporter
-GROUPS = 15  # of rules
+GROUPS = 24  # of rules
 BUCKETS = 10  # that prometheus_client's default has and the service's own histogram has not
 COOLANT = {"type": "gauge", "unit": "litres/min", "layer": "facility", "job": "cdu"}
 
