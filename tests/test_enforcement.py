@@ -21,6 +21,7 @@ from fleet.inbox import Inbox
 from fleet.monitoring import Monitoring, Pair, build, pairs, started
 from fleet.node import Node
 from fleet.workload import Service, Trainer
+from tocsin.catalog import MONITORS
 from toolbox import INSTALL
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ PAIRS = pairs()
 OLDEST_AND_NEWEST = [pytest.param(pair, id=str(pair)) for pair in dict.fromkeys([*PAIRS[:1], *PAIRS[-1:]])]
 NO_SERVERS = pytest.param(None, marks=pytest.mark.skip(reason=f"no Prometheus or no Alertmanager found. {INSTALL}"))
 SOUND, BAD_UUID, NO_UUID, ODD_JOB, FORGER, FLOOD, BOMB, LOST, TRAINER = (f"127.0.0.{n}" for n in range(31, 40))
-MANY = 200_000
+MANY = 400_000
 
 
 def first_board(page: str, change: Callable[[str], str]) -> str:
@@ -142,7 +143,8 @@ def watch_by(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator
                 node.collect(next((built.output / "exporters" / "dcgm").glob("*.csv")).read_text("utf-8"))
             _lose_node(built.output / "targets" / "east-dcgm.json")
             one = stack.enter_context(started(built, folder / "run"))
-            twice = f"count(count_over_time(up[5m]) >= 2) == {len(fleet.endpoints())}"
+            scraped = f'count_over_time(up{{job!~"{"|".join(MONITORS)}"}}[5m])'
+            twice = f"count({scraped} >= 2) == {len(fleet.endpoints())}"
             until("two scrapes of each", partial(one.query, twice), also=one.logs)
             return one
 
