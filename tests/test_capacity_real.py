@@ -49,7 +49,7 @@ def compiled(fleet: Fleet, estate: Estate, address: str, store: str, folder: Pat
     """
     targets = {"prometheus": "3.5", "alertmanager": "0.33", "dcgm_exporter": "4.9"}
     targets |= {"long_term": "prometheus"}
-    said = json.loads(spec(fleet, targets, estate.alertmanager, "127.0.0.1:1", "2s"))
+    said = json.loads(spec(fleet, targets, estate.alertmanager, "127.0.0.1:1", "5s"))
     said["retention"] = {
         "hot": {"keep": "30d"},
         "all": {"keep": "60d", "store": {"url": f"http://{store}/api/v1/write"}},
@@ -124,7 +124,7 @@ def test_prediction_and_reality_agree(tmp_path: Path) -> None:
         predicted = result.plan.servers[0].size
         least = 0.97 * predicted.series
         until("its series", partial(has, address, "prometheus_tsdb_head_series", least), also=program.tail)
-        time.sleep(4)  # two intervals: the last chains of rules have their values
+        time.sleep(10)  # two intervals: the last chains of rules have their values
         before, started, bytes_before = meters(address), time.monotonic(), sum(taken)
         time.sleep(SECONDS)
         after, took = meters(address), time.monotonic() - started

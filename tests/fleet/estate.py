@@ -31,6 +31,7 @@ COUNTS = {
     "integration": 18,
 }  # fmt: skip
 FLAVOUR = "native"
+WELL = ("alertmanager_config_last_reload_successful", "prometheus_config_last_reload_successful")
 COOLING = ("cdu_flow_litres_per_minute", "cdu_supply_celsius")
 
 # The values of labels that tell apart what one entity has. Where a name stands before, they are those of its metrics.
@@ -71,7 +72,7 @@ def families(metrics: Sequence[Metric], seen: Seen, renames: Mapping[str, str]) 
             continue
         rows = [{renames.get(name, name): value for name, value in row.items()} for row in _rows(metric, seen)]
         if metric.type != "histogram":
-            yield Family(metric.name, metric.type, metric.help, [(row, 0) for row in rows])
+            yield Family(metric.name, metric.type, metric.help, [(row, _value(metric, row)) for row in rows])
             continue
         edges = [*(str(edge) for edge in metric.buckets or range(metric.finite)), "+Inf"]
         parts: list[tuple[str, Labels, float]] = [("_bucket", {**row, "le": le}, 0) for row in rows for le in edges]
@@ -89,6 +90,13 @@ def _rows(metric: Metric, seen: Seen) -> list[dict[str, str]]:
             labels = {**own, **dict(zip(others, values, strict=True))}
             found[tuple(labels.values())] = labels
     return list(found.values())
+
+
+def _value(metric: Metric, row: Labels) -> float:
+    """What a sound site shows: nothing, but where a one says that all is well."""
+    if metric.name == "kube_node_status_condition":
+        return row["status"] == ("true" if row["condition"] == "Ready" else "false")
+    return metric.name in WELL
 
 
 def _values(metric: Metric, label: str) -> tuple[str, ...]:
