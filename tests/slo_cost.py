@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import slo_peer
-from fleet.deadline import until
 from slo_specs import groups
 from slo_world import evaluated, fill
+from tocsin.fleet.deadline import until
 from tocsin.units import Duration
 from toolbox import best
 

@@ -16,12 +16,12 @@ from urllib.parse import urlencode
 
 import yaml
 
-from fleet.deadline import until
 from fleet.monitoring import asked, is_ready
-from fleet.program import free_address, running
 from slo_specs import METRIC
 from tocsin import naming
 from tocsin.burn import UNIT
+from tocsin.fleet.deadline import until
+from tocsin.fleet.program import free_address, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

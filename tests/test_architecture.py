@@ -26,6 +26,7 @@ NOUNS = {
     "document",
     "examples",
     "factory",
+    "fleet",
     "indicators",
     "ingest",
     "naming",
@@ -65,7 +66,7 @@ NEVER = {
 
 # Effects have one home each.
 HOMES = {
-    "subprocess": {"verify/run.py"},
+    "subprocess": {"verify/run.py", "fleet/program.py"},
     "argparse": {"cli/arguments.py", "cli/commands.py", "cli/completion.py"},
     "tempfile": {"verify/__init__.py"},
 }

@@ -14,16 +14,16 @@ from urllib.parse import quote
 
 import pytest
 
-from fleet.deadline import until
-from fleet.estate import COOLING, COUNTS, FLAVOUR, Estate
-from fleet.fleet import Fleet, usual
-from fleet.listener import Listener
 from fleet.monitoring import asked
-from fleet.program import free_address, running
 from fleet.spec import MANDATORY, spec
 from tocsin import capacity
 from tocsin.catalog import carriers, exporter_kinds
 from tocsin.diagnostics import Log
+from tocsin.fleet.deadline import until
+from tocsin.fleet.estate import COOLING, COUNTS, FLAVOUR, Estate
+from tocsin.fleet.fleet import Fleet, usual
+from tocsin.fleet.listener import Listener
+from tocsin.fleet.program import free_address, running
 from tocsin.pipeline import compile_spec
 from tocsin.write import write
 from toolbox import best

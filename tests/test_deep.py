@@ -16,11 +16,11 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from fleet.deadline import until
-from fleet.exposition import Family, page
-from fleet.program import free_address, running
 from tocsin.catalog import profiling_signals
 from tocsin.diagnostics import Log
+from tocsin.fleet.deadline import until
+from tocsin.fleet.exposition import Family, page
+from tocsin.fleet.program import free_address, running
 from tocsin.pipeline import Compiled, compile_spec
 from tocsin.verify.scripts import judge_scripts
 

@@ -17,12 +17,12 @@ import yaml
 
 from conftest import ROOT
 from fleet import nameserver
-from fleet.deadline import until
 from fleet.kubernetes import ApiServer, Pod, pod
-from fleet.listener import Listener
-from fleet.program import free_address, running
 from tocsin.catalog import MONITORS
 from tocsin.diagnostics import Log
+from tocsin.fleet.deadline import until
+from tocsin.fleet.listener import Listener
+from tocsin.fleet.program import free_address, running
 from tocsin.pipeline import compile_spec
 from toolbox import best
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from fleet.program import Program
+    from tocsin.fleet.program import Program
     from toolbox import Tool
 
 Labels = dict[str, str]

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from fleet.counters import listed
-from fleet.deadline import until
-from fleet.fleet import Fleet
-from fleet.inbox import Inbox
 from fleet.monitoring import Monitoring, build, pairs, started
-from fleet.node import Node
-from fleet.port import shown
-from fleet.program import running
 from fleet.spec import GRAFANA, HEARTBEAT, LABELS, RUNBOOKS, group
-from fleet.workload import Service, Trainer
 from tocsin.catalog import MONITORS
+from tocsin.fleet.counters import listed
+from tocsin.fleet.deadline import until
+from tocsin.fleet.fleet import Fleet
+from tocsin.fleet.inbox import Inbox
+from tocsin.fleet.node import Node
+from tocsin.fleet.port import shown
+from tocsin.fleet.program import running
+from tocsin.fleet.workload import Service, Trainer
 from tocsin.units import Duration
 from toolbox import INSTALL, best
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from fleet.inbox import Message
+    from tocsin.fleet.inbox import Message
 
 pytestmark = pytest.mark.xdist_group("servers")
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fleet.deadline import until
-from fleet.fleet import Fleet
-from fleet.inbox import Inbox
 from fleet.monitoring import Monitoring, Pair, build, pairs, started
-from fleet.node import Node
-from fleet.workload import Service, Trainer
 from tocsin.catalog import MONITORS
+from tocsin.fleet.deadline import until
+from tocsin.fleet.fleet import Fleet
+from tocsin.fleet.inbox import Inbox
+from tocsin.fleet.node import Node
+from tocsin.fleet.workload import Service, Trainer
 from toolbox import INSTALL
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fleet.__main__ import happen
-from fleet.counters import every_metric, listed
-from fleet.fleet import Fleet
-from fleet.meter import Meter
-from fleet.node import Node
-from fleet.workload import Service
+from tocsin.fleet.counters import every_metric, listed
+from tocsin.fleet.fleet import Fleet
+from tocsin.fleet.meter import Meter
+from tocsin.fleet.node import Node
+from tocsin.fleet.workload import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

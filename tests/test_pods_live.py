@@ -11,18 +11,18 @@ from urllib.parse import urlencode
 
 import pytest
 
-from fleet.deadline import until
-from fleet.fleet import Fleet
 from fleet.kubernetes import ApiServer, Pod, pod
 from fleet.monitoring import asked, is_ready
-from fleet.node import Node
 from fleet.spec import group as name_of
 from fleet.spec import spec
-from fleet.work import Pod as Worker
 from test_discovery_live import EXPORTER, annotated, configured, knows, settled, watching
 from tocsin.capacity.load import RULES
 from tocsin.catalog import MONITORS
 from tocsin.diagnostics import Log
+from tocsin.fleet.deadline import until
+from tocsin.fleet.fleet import Fleet
+from tocsin.fleet.node import Node
+from tocsin.fleet.work import Pod as Worker
 from tocsin.pipeline import compile_spec
 from tocsin.write import write
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from fleet.program import Program
+    from tocsin.fleet.program import Program
     from tocsin.pipeline import Compiled
     from toolbox import Tool
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from fleet.deadline import until
-from fleet.fleet import Fleet
 from fleet.monitoring import asked, is_ready
-from fleet.node import Node
-from fleet.program import free_address, running
 from fleet.spec import spec
-from fleet.workload import Service, Trainer
 from tier_specs import compiled
 from tocsin import versions
+from tocsin.fleet.deadline import until
+from tocsin.fleet.fleet import Fleet
+from tocsin.fleet.node import Node
+from tocsin.fleet.program import free_address, running
+from tocsin.fleet.workload import Service, Trainer
 from toolbox import dotted
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from fleet.alertmanager import startable
-from fleet.deadline import until
-from fleet.inbox import Inbox
-from fleet.listener import Listener
-from fleet.program import free_address, running
 from routing_world import NOWHERE, inhibitions, labels, trees, written
 from tocsin.diagnostics import Log
 from tocsin.factory import Channel
+from tocsin.fleet.alertmanager import startable
+from tocsin.fleet.deadline import until
+from tocsin.fleet.inbox import Inbox
+from tocsin.fleet.listener import Listener
+from tocsin.fleet.program import free_address, running
 from tocsin.hours import DAYS, Window
 from tocsin.pipeline import compile_spec
 from tocsin.plan import Receiver
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from fleet.program import Program
     from tocsin.factory import Setting
+    from tocsin.fleet.program import Program
     from toolbox import Tool
 
 SECOND = Duration.of(seconds=1)

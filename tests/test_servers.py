@@ -14,15 +14,15 @@ from urllib.parse import urlencode
 import pytest
 
 from conftest import ROOT
-from fleet.alertmanager import startable
-from fleet.deadline import until
-from fleet.fleet import Fleet
-from fleet.node import Node
-from fleet.program import free_address, running
 from fleet.spec import spec
-from fleet.workload import Service, Trainer
 from tocsin import capacity
 from tocsin.diagnostics import Log
+from tocsin.fleet.alertmanager import startable
+from tocsin.fleet.deadline import until
+from tocsin.fleet.fleet import Fleet
+from tocsin.fleet.node import Node
+from tocsin.fleet.program import free_address, running
+from tocsin.fleet.workload import Service, Trainer
 from tocsin.pipeline import Compiled, compile_spec
 from tocsin.write import write
 from toolbox import best

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import slo_peer
-from fleet.deadline import until
 from slo_month import PERIOD
 from slo_specs import BAD, METRIC
 from slo_world import INSTANCES, world
 from tocsin import naming
+from tocsin.fleet.deadline import until
 from toolbox import INSTALL, best
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""A GPU fleet that is not there: the pages of its exporters, which count on with time, and its faults on demand."""
+"""Helpers of the tests around a simulated fleet: a spec for it, servers that watch it, and what stands for others."""

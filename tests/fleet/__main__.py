@@ -20,8 +20,8 @@ import sys
 import threading
 from pathlib import Path
 
-from fleet.fleet import FAULTS, USUAL_PORTS, Fleet, usual
 from fleet.spec import spec
+from tocsin.fleet.fleet import FAULTS, USUAL_PORTS, Fleet, usual
 
 _TARGETS = {"prometheus": "3.5", "alertmanager": "0.33"}
 

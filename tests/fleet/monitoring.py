@@ -14,19 +14,19 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from fleet.alertmanager import startable
-from fleet.deadline import until
-from fleet.program import Program, free_address, running
 from fleet.spec import spec
 from tocsin import versions
+from tocsin.fleet.alertmanager import startable
+from tocsin.fleet.deadline import until
+from tocsin.fleet.program import Program, free_address, running
 from toolbox import NEEDED, Tool, best, dotted, found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from fleet.fleet import Fleet
-    from fleet.inbox import Inbox
+    from tocsin.fleet.fleet import Fleet
+    from tocsin.fleet.inbox import Inbox
 
 FACTORY = "loopback"
 

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fleet.fleet import Fleet
-    from fleet.node import Node
+    from tocsin.fleet.fleet import Fleet
+    from tocsin.fleet.node import Node
 
 LAYERS = {
     "silicon": "gpu-platform",

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fleet.listener import Listener
+from tocsin.fleet.listener import Listener
 
 if TYPE_CHECKING:
     from types import TracebackType

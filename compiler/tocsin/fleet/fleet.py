@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fleet.listener import Listener, same_port
-from fleet.node import EXPORTERS, Node
-from fleet.workload import Service, Trainer
+from tocsin.fleet.listener import Listener, same_port
+from tocsin.fleet.node import EXPORTERS, Node
+from tocsin.fleet.workload import Service, Trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from types import TracebackType
 
-    from fleet.listener import Answer
+    from tocsin.fleet.listener import Answer
 
 USUAL_PORTS = {"dcgm": 9400, "node": 9100, "trainer": 8000, "serving": 8002}
 FAULTS = ("xid", "vanish", "throttle", "ecc", "link_down", "exporter_down", "errors")

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fleet import port, work
-from fleet.board import XID, XID_MESSAGES, Board
-from fleet.counters import every_metric, listed
-from fleet.exposition import Family, page
-from fleet.meter import Meter
-from fleet.port import Port
 from tocsin.catalog import Metric, gpu_models
+from tocsin.fleet import port, work
+from tocsin.fleet.board import XID, XID_MESSAGES, Board
+from tocsin.fleet.counters import every_metric, listed
+from tocsin.fleet.exposition import Family, page
+from tocsin.fleet.meter import Meter
+from tocsin.fleet.port import Port
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from fleet.exposition import Labels
-    from fleet.workload import Service, Trainer
+    from tocsin.fleet.exposition import Labels
+    from tocsin.fleet.workload import Service, Trainer
 
 EXPORTERS = ("dcgm", "node", "dcgm-deep", "trainer", "serving")
 LINKS = 4  # NVLinks of a board

@@ -5,8 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
-from fleet.counters import every_metric
-from fleet.meter import Meter
+from tocsin.fleet.counters import every_metric
+from tocsin.fleet.meter import Meter
 
 if TYPE_CHECKING:
     from tocsin.catalog import Metric

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fleet.exposition import Family, Labels
-from fleet.meter import Meter
+from tocsin.fleet.exposition import Family, Labels
+from tocsin.fleet.meter import Meter
 
 _BUCKETS = {"0.1": 0.42, "0.25": 0.8, "0.5": 0.97, "1": 0.999, "+Inf": 1.0}  # share of requests that are done by then
 _MEAN = 0.17  # seconds

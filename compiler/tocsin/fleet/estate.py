@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-from fleet.exposition import Family, page
-from fleet.listener import Listener, same_port
-from fleet.port import shown
 from tocsin.catalog import exporter_kinds, metrics_of
+from tocsin.fleet.exposition import Family, page
+from tocsin.fleet.listener import Listener, same_port
+from tocsin.fleet.port import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from fleet.exposition import Labels
-    from fleet.fleet import Fleet
     from tocsin.catalog import ExporterKind, Metric
+    from tocsin.fleet.exposition import Labels
+    from tocsin.fleet.fleet import Fleet
 
 COUNTS = {
     "device": 6, "sensor": 5, "fan": 4, "power_supply": 2, "switch": 3, "switch_port": 90, "pod": 70, "container": 110,

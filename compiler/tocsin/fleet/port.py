@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fleet.exposition import Family
-from fleet.meter import Meter
 from tocsin.catalog import PORT_ERRORS, metrics
+from tocsin.fleet.exposition import Family
+from tocsin.fleet.meter import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
