@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from tocsin.offsets import inside
 from tocsin.source import Node, Span
 from tocsin.spec import Spec
 
@@ -28,6 +27,8 @@ class Places(NamedTuple):
 
     def inside(self, path: Path, start: int, end: int) -> Span:
         """Where the characters [start, end) of the text at a path stand."""
+        from tocsin.offsets import inside  # read where something is wrong with a text, and no earlier
+
         node = self.node(*path)
         return inside(node, start, end) if node is not None and node.text else self.value(*path)
 

@@ -136,6 +136,7 @@ def percent(value: Fraction) -> str:
     return f"{number(value * 100)}%"
 
 
+@lru_cache(maxsize=1024)
 def amount(value: Fraction | int) -> str:
     """A number as people read it: to three digits and with its prefix, so 98 000 is `98k` and 1 470 000 is `1.47M`."""
     for prefix, size in reversed(_PREFIX.items()):

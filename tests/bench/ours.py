@@ -14,6 +14,7 @@ from .rules import count_rules
 CHECKOUT = Path(__file__).resolve().parents[2]
 EXAMPLE = CHECKOUT / "specs" / "ai-factory.yaml"
 
+BUDGET = re.compile(r"^ +budget:.*\n", re.MULTILINE)  # of a factory with a handful of SLOs
 # The `include:` of a root spec, written on one line or as a list below it.
 INCLUDE = re.compile(r"^include:.*\n(?:(?:[ \t]+.*|- .*)\n)*", re.MULTILINE)
 
@@ -48,7 +49,7 @@ def spec_with(slos: int, folder: Path) -> Path:
     place.mkdir(exist_ok=True)
     (place / "generated.yaml").write_text("\n".join(slo_lines(slos)) + "\n", encoding="utf-8")
     path = place / "factory.yaml"
-    path.write_text(INCLUDE.sub("", root) + "\ninclude: [generated.yaml]\n", encoding="utf-8")
+    path.write_text(BUDGET.sub("", INCLUDE.sub("", root)) + "\ninclude: [generated.yaml]\n", encoding="utf-8")
     return path
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
-from math import ceil, prod
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.pattern import matches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tocsin.catalog import Metric
     from tocsin.factory import Cluster, Factory, Slo
@@ -37,7 +36,7 @@ class Query(NamedTuple):
     @property
     def samples(self) -> int:
         """Series times window by pace; and the current one where there is no window."""
-        return ceil(self.series * Fraction(int(self.window), int(self.pace)))
+        return -(-self.series * int(self.window) // int(self.pace))  # rounded up
 
 
 class Loads(NamedTuple):
@@ -56,32 +55,39 @@ class Loads(NamedTuple):
 
 def loads(factory: Factory) -> Iterator[Loads]:
     """Of every SLO where its events are shown: windows x series / interval of the scrapes, or of the steps."""
+    known: dict[tuple[object, ...], Loads] = {}
     for slo in factory.slos.values():
+        groups = prod(_values(factory, label, ()) for label in slo.by)
         for cluster in factory.clusters.values():
-            found = _of_slo(factory, cluster, slo)
-            if found is not None:
-                yield found
+            shown = {key: _shown(factory, cluster, one) for key, one in slo.indicator.selectors.items()}
+            if not any(series for _, series, _ in shown.values()):
+                continue
+            read = tuple((key, series, pace) for key, (_, series, pace) in shown.items())
+            alike = (read, slo.windows, slo.period, groups)
+            found = known.get(alike)
+            if found is None:
+                found = known[alike] = _of_slo(slo, read, groups)
+            biggest = found.biggest
+            name = shown[biggest.name][0] if biggest.name in shown else biggest.name
+            yield found._replace(cluster=cluster.name, slo=slo.id, biggest=biggest._replace(name=name))
 
 
-def _of_slo(factory: Factory, cluster: Cluster, slo: Slo) -> Loads | None:
-    shown = {key: _shown(factory, cluster, selector) for key, selector in slo.indicator.selectors.items()}
-    if not any(series for _, series, _ in shown.values()):
-        return None
+def _of_slo(slo: Slo, shown: Sequence[tuple[str, int, Duration]], groups: int) -> Loads:
+    """What all SLOs of these windows load that read so many series; its queries have the names of the selectors."""
     rules: list[list[Query]] = []
     for window in (slo.windows.unit, *slo.windows.counted):
-        read = {key: Query(name, series, window, pace) for key, (name, series, pace) in shown.items()}
+        read = {key: Query(key, series, window, pace) for key, series, pace in shown}
         every = [query for key, query in read.items() if key == "total"]
         # What is not good is what all have that the good ones have not, or all, where there are no good ones.
         rest = 2 * every if "good" in read else []
         rules += [every, [*(query for query in read.values() if query not in every), *rest]]
     counted = sum(query.samples for rule in rules for query in rule)
-    groups = prod(_values(factory, label, ()) for label in slo.by)
     unit, step = naming.slo_total(slo.windows.unit), slo.windows.step
     past = [Query(unit, groups, window, step) for window in (*slo.windows.summed, slo.period)]
     rules += [[query] for query in past]
     most = max(rules, key=lambda rule: sum(query.samples for query in rule))
     return Loads(
-        cluster=cluster.name,
+        cluster="",
         slo=slo.id,
         counted=counted,
         summed=sum(2 * query.samples for query in past),

@@ -7,6 +7,7 @@ import argparse
 from tocsin import __version__
 from tocsin.report import FORMATS
 
+_WIDTH = 80  # of help, until the terminal is asked
 SHELLS = ("bash", "zsh", "fish")
 
 _DESCRIPTION = """\
@@ -61,12 +62,28 @@ Print a completion script. To have it in every shell, put one of these where the
   fish  tocsin completion fish | source       ~/.config/fish/config.fish"""
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, which is asked only where help is printed.
+
+    argparse makes a formatter for each argument that it is told of, and each would load what packs archives to ask.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_WIDTH)
+
+    def format_help(self) -> str:
+        """The text of the whole help."""
+        from shutil import get_terminal_size
+
+        self._width = get_terminal_size().columns - 2
+        return super().format_help()
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser; `command` names the function of `commands` that carries a call out."""
-    raw = argparse.RawDescriptionHelpFormatter
-    top = argparse.ArgumentParser(prog="tocsin", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=raw)
+    top = argparse.ArgumentParser(prog="tocsin", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_Help)
     top.add_argument("--version", action="version", version=f"tocsin {__version__}")
-    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND", dest="command")
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND", dest="command", prog="tocsin")
 
     check = _command(commands, "check", "tell everything that is wrong with specs", _CHECK)
     check.add_argument("specs", nargs="+", metavar="SPEC", help="a root spec, or - for standard input")
@@ -103,6 +120,4 @@ def parser() -> argparse.ArgumentParser:
 def _command(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, phrase: str, text: str
 ) -> argparse.ArgumentParser:
-    return commands.add_parser(
-        name, help=phrase, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    return commands.add_parser(name, help=phrase, description=text, formatter_class=_Help)

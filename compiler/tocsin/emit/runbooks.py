@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FOLDER = "docs/runbooks"
 _SHOWN = 3  # expressions of one name: objectives have one each, of the same form
+_FACTS = ("severity", "owner", "layer")
 _CONDITION = re.compile(r"\{\{ (?:if [^}]*|end) \}\}")
 _ACTION = re.compile(r"\{\{ \$(?:labels\.)?(\w+)[^}]*\}\}")
 _WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
@@ -24,13 +25,19 @@ _WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 
 def runbooks(plan: Plan) -> Iterator[Artifact]:
     """One page a name; the alerts of a name differ in their severity, their owner or their objective."""
-    alerts: dict[str, list[Alert]] = {}
+    alerts: dict[str, list[tuple[RuleFile, Alert]]] = {}
     for file in plan.rules:
         for rule in (rule for group in file.groups for rule in group.rules if isinstance(rule, Alert)):
-            same = alerts.setdefault(rule.name, [])
-            same.append(_filled(file, rule))
+            alerts.setdefault(rule.name, []).append((file, rule))
     for name, same in sorted(alerts.items()):
-        yield Artifact(f"{FOLDER}/{name}.md", page(name, same), ((1, same[0].origin),))
+        shown = [_filled(file, alert) for file, alert in _told_apart(same)]
+        yield Artifact(f"{FOLDER}/{name}.md", page(name, shown, len(same)), ((1, shown[0].origin),))
+
+
+def _told_apart(same: list[tuple[RuleFile, Alert]]) -> list[tuple[RuleFile, Alert]]:
+    """The first ones, whose expressions are shown, and of the others those whose labels a page would name as well."""
+    others = {tuple(alert.labels.get(label) for label in _FACTS): (file, alert) for file, alert in reversed(same)}
+    return [*same[:_SHOWN], *(one for one in reversed(others.values()) if one not in same[:_SHOWN])]
 
 
 def _filled(file: RuleFile, alert: Alert) -> Alert:
@@ -39,8 +46,8 @@ def _filled(file: RuleFile, alert: Alert) -> Alert:
     return alert._replace(expr=file.filled(alert.expr), labels=labels, annotations=texts)
 
 
-def page(name: str, alerts: list[Alert]) -> str:
-    """The page of a name, from the texts of its alerts and from the catalogue."""
+def page(name: str, alerts: list[Alert], count: int) -> str:
+    """The page of a name, from the texts of its alerts and from the catalogue; there are so many of the name."""
     first = alerts[0]
     parts = [
         f"# {name}\n\n{plain(first.annotations['summary'])}.\n\n{''.join(_facts(name, alerts))}",
@@ -48,7 +55,7 @@ def page(name: str, alerts: list[Alert]) -> str:
     ]
     if looked := "".join(_read(alerts)):
         parts.append(f"## What to look at\n\n{looked}")
-    parts.append(f"## When it fires\n\n{_conditions(alerts)}")
+    parts.append(f"## When it fires\n\n{_conditions(alerts, count)}")
     return "\n".join(parts)
 
 
@@ -58,7 +65,7 @@ def plain(text: str) -> str:
 
 
 def _facts(name: str, alerts: list[Alert]) -> Iterator[str]:
-    for label in ("severity", "owner", "layer"):
+    for label in _FACTS:
         values = dict.fromkeys(alert.labels[label] for alert in alerts if label in alert.labels)
         yield f"- {label.title()}: {', '.join(values)}\n"
     kind = signal_kinds().get(alerts[0].labels.get("signal", ""))
@@ -86,11 +93,11 @@ def _helps() -> dict[str, str]:
     return {**shown, **{metric.name: f"{metric.help} (recorded)" for metric in recorded_metrics()}}
 
 
-def _conditions(alerts: list[Alert]) -> str:
+def _conditions(alerts: list[Alert], count: int) -> str:
     blocks = []
     for alert in alerts[:_SHOWN]:
         held = f"Once this has held for {alert.hold}" if alert.hold else "As soon as this holds"
         blocks.append(f"{held} ({alert.labels['severity']}):\n\n```promql\n{alert.expr}\n```\n")
-    rest = len(alerts) - _SHOWN
+    rest = count - _SHOWN
     more = f"and {rest} more of the same form, in `rules/`.\n"
     return "\n".join([*blocks, *([more] if rest > 0 else [])])

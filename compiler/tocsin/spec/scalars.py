@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -62,15 +63,15 @@ def kind(value: Any) -> str:
 
 def word(pattern: str, code: str, wanted: str, rules: str, joint: str = "") -> Callable[[Any], str]:
     """A reader of words; `joint` is what a refused word is joined with where the hint offers a lawful one."""
-    rule = re.compile(pattern)
+    lawful_word = partial(re.fullmatch, pattern)  # compiled where a spec has such a word, and no earlier
 
     def read(value: Any) -> str:
-        if isinstance(value, int | Decimal) and not rule.fullmatch(str(value).lower()):
+        if isinstance(value, int | Decimal) and not lawful_word(str(value).lower()):
             raise refuse("SPC102", f"expected {wanted}, found {kind(value)}", f"{wanted} has {rules}")
         text = _text(value, wanted)
-        if not rule.fullmatch(text):
+        if not lawful_word(text):
             lawful = joint and re.sub("[^a-z0-9]+", joint, text.lower()).strip(joint)
-            offer = f"; `{lawful}` would do" if lawful and rule.fullmatch(lawful) else ""
+            offer = f"; `{lawful}` would do" if lawful and lawful_word(lawful) else ""
             raise refuse(code, f"{kind(text)} is not {wanted}", f"{wanted} has {rules}{offer}")
         return text
 

@@ -157,8 +157,8 @@ SELECTORS = {
 def selected(slo: Slo) -> Iterator[tuple[str, str, str]]:
     """What an SLO's indicators name, signals and selectors, as kind, key and text; whether it is sound is not asked."""
     for kind, keys in SELECTORS.items():
-        for key in ("signal", *keys):
-            section = getattr(slo, kind, None)
+        section = getattr(slo, kind, None)
+        for key in ("signal", *keys) if section else ():
             text = getattr(section, key, None) or getattr(section, f"{key}_", None)
             if isinstance(text, str):
                 yield kind, key, text
