@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.lower.dashboards import boards
 from tocsin.lower.dashboards.cables import error_graphs, port_errors
+from tocsin.lower.dashboards.monitoring import targets_at_fault
 from tocsin.lower.dashboards.page import page
 from tocsin.lower.dashboards.panels import (
     AT_NODE,
@@ -47,6 +49,8 @@ def fabric(factory: Factory) -> Dashboard:
         firing("Alerts on the fabric", "Alerts whose owner mends the fabric.", *at_fabric),
         *error_graphs(factory),
         *_worst_ports(factory),
+        *boards.xid_table(factory, AT_NODE),
+        targets_at_fault(factory, ("node",), AT_NODE),
         *_traffic(factory),
     )
     about = "Ports and NVLinks: errors, states, and how much of what they can carry they do."

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.lower.dashboards.panels import BAD, END, GOOD, LINES, ROWS, WATCH, graph, table, to_slo, worst
+from tocsin.indicators import Slowdown
+from tocsin.lower.dashboards.panels import BAD, END, GOOD, LINES, ROWS, WATCH, bars, graph, table, to_slo, worst
 from tocsin.plan import Column, Step
+from tocsin.promql import quote
+from tocsin.units import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +32,39 @@ def budgets_left(factory: Factory, which: str = "") -> Iterator[Panel]:
             steps=LEFT,
             maximum=1,
             links=(to_slo(factory),),
+        )
+
+
+def bars_left(factory: Factory, which: str = "") -> Panel:
+    """What is left of each budget now, side by side."""
+    return bars(
+        "Budgets side by side",
+        f"What is left now of the {LINES} budgets that have least.",
+        [(f"bottomk({LINES}, min by (slo) ({naming.SLO_BUDGET_LEFT}{which}))", "{{slo}}")],
+        "percentunit",
+        steps=LEFT,
+        maximum=1,
+        links=(to_slo(factory),),
+    )
+
+
+def paces(factory: Factory, here: str) -> Iterator[Panel]:
+    """How fast jobs are against their own past, for each objective that asks for that."""
+    for slo in factory.slos.values():
+        if not isinstance(slo.indicator, Slowdown):
+            continue
+        at, least = f"{{slo={quote(slo.id)}, {here}}}", number(1 - slo.indicator.at_most)
+        yield graph(
+            f"Pace: {slo.id}",
+            f"What the jobs that are shown do a second, and what they usually did; below the band, under {least} of "
+            f"their past, time counts as bad. Owner: {slo.owner}.",
+            [
+                (f"sum({naming.SLO_RATE}{at})", "pace"),
+                (f"sum({naming.SLO_BASELINE}{at})", "usual"),
+                (f"{least} * sum({naming.SLO_BASELINE}{at})", "too slow below"),
+            ],
+            "cps",
+            band=("usual", "too slow below"),
         )
 
 

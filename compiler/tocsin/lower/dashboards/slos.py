@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.factory import DASHBOARD_RANGE
-from tocsin.lower.dashboards.objectives import LEFT, all_objectives, budgets_left, exhausted_first
+from tocsin.lower.dashboards.objectives import LEFT, all_objectives, bars_left, budgets_left, exhausted_first
 from tocsin.lower.dashboards.page import page
 from tocsin.lower.dashboards.panels import (
     AT_CLUSTER,
@@ -20,14 +20,14 @@ from tocsin.lower.dashboards.panels import (
     stat,
     worst,
 )
-from tocsin.plan import Panel, Query, Step, Variable
+from tocsin.plan import Step, Variable
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard
+    from tocsin.plan import Dashboard, Panel
 
 _SLO = 'slo=~"$slo"'
 _WHICH = f"{{{_SLO}}}"
@@ -42,6 +42,7 @@ def slos(factory: Factory) -> Dashboard | None:
     panels = (
         *_now(),
         *all_objectives(factory, _WHICH),
+        bars_left(factory, _HERE),
         *budgets_left(factory, _HERE),
         _burning(factory),
         exhausted_first(_HERE),
@@ -104,10 +105,10 @@ def _events(factory: Factory) -> Iterator[Panel]:
         return
     deviation = f"3 * sum(stddev_over_time({total}[{_DAY}]))"
     usual = f"sum(avg_over_time({total}[{_DAY}]))"
-    queries = (
-        Query(f"sum({total})", "events"),
-        Query(f"{usual} + {deviation}", "usual at most"),
-        Query(f"clamp_min({usual} - {deviation}, 0)", "usual at least"),
-    )
+    asked = [
+        (f"sum({total})", "events"),
+        (f"{usual} + {deviation}", "usual at most"),
+        (f"clamp_min({usual} - {deviation}, 0)", "usual at least"),
+    ]
     about = "Events of all objectives, and what is usual: three standard deviations around the mean of a day."
-    yield Panel("timeseries", "Events", about, queries, "cps")
+    yield graph("Events", about, asked, "cps", band=("usual at most", "usual at least"))
