@@ -77,6 +77,8 @@ def test_no_two_panels_of_a_page_have_one_title_and_each_says_what_it_shows(made
         assert len(set(titles)) == len(titles), dashboard.name
         for panel in dashboard.panels:
             assert panel.description.endswith("."), panel.title
+            rows = any("ALERTS" in query.expr for query in panel.queries)  # an alert says itself whose it is
+            assert rows or re.search(r"\bOwner", panel.description), (dashboard.name, panel.title)
     uids = [dashboard.uid for dashboard in made.plan.dashboards]
     assert len(set(uids)) == len(uids)
 

@@ -13,6 +13,7 @@ from tocsin.lower.dashboards.panels import (
     LINES,
     ROWS,
     WATCH,
+    bars,
     from_here,
     graph,
     of_signal,
@@ -81,12 +82,12 @@ def slow_for_long(factory: Factory, here: str) -> Iterator[Panel]:
     """Boards that heat or a power brake slows down again and again."""
     if "throttle_reasons" in factory.signals:
         by = f"{GPU}, reason"
-        share = f'max by ({by}) (avg_over_time({naming.THROTTLED}{{{here}, reason=~"{FAULTS}"}}[10m]{END}))'
-        yield graph(
+        share = f'max by ({by}) (avg_over_time({naming.THROTTLED}{{{here}, reason=~"{FAULTS}"}}[10m]))'
+        yield bars(
             "Throttled for longest",
-            "Share of the last ten minutes; the line is where the alert begins for a board that works. "
+            "Share of the last ten minutes; from a quarter on the alert begins for a board that works. "
             + of_signal(factory, "throttle_reasons"),
-            [(worst(by, share), f"{{{{reason}}}} {_BOARD}")],
+            [(f"topk({LINES}, {share})", f"{{{{reason}}}} {_BOARD}")],
             "percentunit",
             steps=from_here(float(LONG)),
             maximum=1,
@@ -97,11 +98,11 @@ def slow_for_long(factory: Factory, here: str) -> Iterator[Panel]:
 def replays(factory: Factory, here: str) -> Iterator[Panel]:
     """Packets that are sent again over PCIe."""
     limit = min(replay_limit(group.gpu) for cluster in factory.clusters.values() for group in cluster.groups)
-    again = f"max by ({GPU}) (increase({REPLAYS}{{{here}}}[15m]{END}))"
-    yield graph(
+    again = f"max by ({GPU}) (increase({REPLAYS}{{{here}}}[15m]))"
+    yield bars(
         "PCIe replays",
-        f"Within a quarter of an hour; the line is where the alert begins. {of_signal(factory, 'pcie_replay')}",
-        [(worst(GPU, again), _BOARD)],
+        f"Within the last quarter of an hour; from {limit} on the alert begins. {of_signal(factory, 'pcie_replay')}",
+        [(f"topk({LINES}, {again})", _BOARD)],
         "short",
         steps=from_here(float(limit)),
         links=(to_gpus(factory, *naming.GPU),),

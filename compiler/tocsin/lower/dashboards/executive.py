@@ -21,6 +21,7 @@ from tocsin.lower.dashboards.panels import (
     gauge,
     graph,
     of_signal,
+    of_slos,
     stat,
     to_job,
     worst,
@@ -54,7 +55,7 @@ def executive(factory: Factory) -> Dashboard:
 def _now(factory: Factory) -> Iterator[Panel]:
     at = f"{{{AT_CLUSTER}}}"
     there = f"sum({naming.GPUS_PRESENT}{at}) / sum({naming.GPUS_EXPECTED}{at})"
-    yield gauge("GPUs there", "Share of the boards that report.", there, steps=_THERE)
+    yield gauge("GPUs there", f"Share of the boards that report. {of_signal(factory, 'gpu_temp')}", there, steps=_THERE)
     if "throttle_reasons" in factory.signals:
         busy = f"count({naming.GPU_UTIL}{at} > {BUSY}) / count({naming.GPU_UTIL}{at})"
         about = (
@@ -64,7 +65,7 @@ def _now(factory: Factory) -> Iterator[Panel]:
     yield count_of("Pages", "Alerts that wake someone now.", of_severity("page"), BAD, height=5)
     if factory.slos:
         left = f"min({naming.SLO_BUDGET_LEFT})"
-        about = "Of the objective that has least. 1 is untouched, 0 is spent."
+        about = f"Of the objective that has least. 1 is untouched, 0 is spent. {of_slos(factory)}"
         yield stat("Least error budget left", about, left, unit="percentunit", steps=LEFT, maximum=1, height=5)
 
 

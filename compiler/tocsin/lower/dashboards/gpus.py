@@ -75,15 +75,18 @@ def gpus(factory: Factory) -> Dashboard:
 
 
 def _now(factory: Factory) -> Iterator[Panel]:
-    yield missing_gpus()
+    yield missing_gpus(factory)
     if "xid" in factory.signals:
         hit = f"count(group by ({GPU}) ({naming.XID_NEW}{{{AT_GPU}}})) or vector(0)"
-        yield count_of("GPUs with an XID", "Boards that reported an XID within the last hour.", hit, BAD)
+        about = f"Boards that reported an XID within the last hour. {of_signal(factory, 'xid')}"
+        yield count_of("GPUs with an XID", about, hit, BAD)
     if "throttle_reasons" in factory.signals:
         slow = f'count(max by ({GPU}) ({naming.THROTTLED}{{{AT_GPU}, reason!="sw_power_cap"}}) > 0) or vector(0)'
-        yield count_of("GPUs slowed down", "Boards that heat or a power brake slows down.", slow, WATCH)
+        about = f"Boards that heat or a power brake slows down. {of_signal(factory, 'throttle_reasons')}"
+        yield count_of("GPUs slowed down", about, slow, WATCH)
     faults = f"count(max by ({GPU}) ({naming.MEMORY_FAULT}{{{AT_GPU}}}) > 0) or vector(0)"
-    yield count_of("Memory faults", "Boards whose memory has a fault that was not corrected.", faults, BAD)
+    about = f"Boards whose memory has a fault that was not corrected. {of_signal(factory, 'ecc_uncorrected')}"
+    yield count_of("Memory faults", about, faults, BAD)
 
 
 def _slowest(factory: Factory) -> Iterator[Panel]:

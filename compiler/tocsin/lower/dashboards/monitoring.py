@@ -16,6 +16,7 @@ from tocsin.lower.dashboards.panels import (
     bars,
     firing,
     from_here,
+    of_monitoring,
     of_signal,
     table,
     to_gpus,
@@ -63,11 +64,10 @@ def targets_at_fault(factory: Factory, jobs: Collection[str], here: str) -> Pane
     by = "cluster, node, job"
     silent = f"max by ({by}) (up{{{which}}}) == 0"
     broken = f"max by ({by}) ({naming.LABEL_VIOLATIONS}{{{which}}}) > 0"
-    owner = factory.owners[factory.alerting.fallback].name
     return table(
         "Targets at fault",
         "Targets that do not answer, which have no series, and those with series that break the label schema. "
-        f"Whose signals they are is told by their alerts; the monitoring is run by {owner}.",
+        f"Whose signals they are is told by their alerts. {of_monitoring(factory)}",
         [f"topk({ROWS}, {silent} or {broken})"],
         (*(Column(name, name) for name in ("cluster", "node", "job")), Column("Value #A", "series that break it")),
         unit="short",

@@ -76,7 +76,11 @@ def bars(
     maximum: float | None = None,
     links: tuple[Link, ...] = (),
 ) -> Panel:
-    """How things stand now, side by side: what is left of each, or how much of its capacity each has taken."""
+    """How things stand now, side by side: what is left of each, or how much of its capacity each has taken.
+
+    It is asked once, and so is the form for what reads minutes or hours of each board: a graph would do so at each of
+    its points.
+    """
     queries = tuple(Query(expr, legend, instant=True) for expr, legend in asked)
     minimum = None if any(step.value == 0 for step in steps) else 0
     return Panel("bargauge", title, description, queries, unit, 12, 8, steps, minimum, maximum, links=links)
@@ -167,3 +171,14 @@ def of_signal(factory: Factory, id_: str) -> str:
     """What a signal means and whose it is, as the end of a description."""
     signal = factory.signals[id_]
     return f"{signal.meaning[:1].upper()}{signal.meaning[1:]}. Owner: {signal.owner}."
+
+
+def of_slos(factory: Factory) -> str:
+    """Whose the objectives are, as the end of a description."""
+    owners = sorted({slo.owner for slo in factory.slos.values()})
+    return f"{'Owners' if len(owners) > 1 else 'Owner'}: {', '.join(owners)}."
+
+
+def of_monitoring(factory: Factory) -> str:
+    """Who runs the monitoring, as the end of a description."""
+    return f"Owner of the monitoring: {factory.alerting.fallback}."

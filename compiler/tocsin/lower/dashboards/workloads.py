@@ -150,7 +150,8 @@ def _now(factory: Factory) -> Iterator[Panel]:
     yield stat("Nodes", f"Nodes of the job. {of_signal(factory, 'job_metadata')}", nodes)
     if "xid" in factory.signals:
         hit = f"count(group by ({GPU}) ({naming.XID_NEW}{{{AT_GPU}, {_JOB}}})) or vector(0)"
-        yield count_of("GPUs with an XID", "Boards of the job that reported an XID within the last hour.", hit, BAD)
+        about = f"Boards of the job that reported an XID within the last hour. {of_signal(factory, 'xid')}"
+        yield count_of("GPUs with an XID", about, hit, BAD)
 
 
 def _spikes(factory: Factory) -> Iterator[Panel]:
