@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import yaml
 
 from conftest import ROOT
 from dashboard_lint import EXCEPTIONS, VALUES, findings, most, shown, without_variables
@@ -376,6 +377,17 @@ def asked_by(page: dict[str, Any]) -> list[str]:
 
 
 # -- the files ---------------------------------------------------------------------------------------------------------
+
+
+def test_providers_of_several_factories_have_names_of_their_own(made: Compiled) -> None:
+    """One Grafana may read the files of several: a factory's name ends at a `/`, which no name contains."""
+    text = next(a.text for a in made.artifacts if a.path == "grafana/provisioning/dashboards/tocsin.yaml")
+    providers = yaml.safe_load(text)["providers"]
+    assert len({one["name"] for one in providers}) == len(providers)
+    assert {one["name"].partition("/")[0] for one in providers} == {made.factory.name}
+    assert {one["folder"] for one in providers} == {dashboard.folder for dashboard in made.plan.dashboards}
+    paths = {one["options"]["path"].rpartition(f"/{made.factory.name}/")[2] for one in providers}
+    assert paths == {path.split("/")[2] for path in files(made)}
 
 
 def test_every_folder_is_provisioned(made: Compiled) -> None:

@@ -201,8 +201,8 @@ def test_every_panel_is_answered_and_shows_something(tmp_path_factory: pytest.Te
         values, found = here(one), list[Panel]()
         for name, page in files(one).items():
             found += panels(one, name, page, span, values)
-            narrowed = answers(one, page, filled(one, page, span, first=True), span)
-            assert any(answer.result for _, answer in narrowed), name  # for one board, one job, one objective as well
+            narrowed = [*answers(one, page, filled(one, page, span, first=True), span)]  # to one board, one job
+            assert any(answer.result for _, answer in narrowed), name
     report(found)
     empty = {(panel.page, panel.title) for panel in found if not panel.has}
     assert sorted(empty ^ EMPTY.keys()) == []
