@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import yaml
 
 from conftest import ROOT
-from dashboard_lint import EXCEPTIONS, findings, most, shown, without_variables
+from dashboard_lint import EXCEPTIONS, VALUES, findings, most, shown, without_variables
+from tocsin import naming
+from tocsin.catalog import limit_kinds
 from tocsin.diagnostics import Log
 from tocsin.lower.dashboards.panels import LINES, ROWS
 from tocsin.naming import dashboard_uid
@@ -32,21 +35,6 @@ if TYPE_CHECKING:
 SPECS = [ROOT / "specs" / "ai-factory.yaml", ROOT / "specs" / "incident-world.yaml"]
 SPECS += sorted((ROOT / "tests" / "cases" / "golden").glob("*/spec.yaml"))
 NAMES = [spec.stem if spec.parent.name == "specs" else spec.parent.name for spec in SPECS]
-# A factory of 10,000 boards: what its labels can be. Of a label that is not here any number.
-VALUES = {
-    "cluster": 4,
-    "node": 1250,
-    "gpu_uuid": 10_000,
-    "job_id": 4000,
-    "severity": 3,
-    "owner": 20,
-    "alertname": 180,
-    "slo": 50,
-    "reason": 4,
-    "error": 8,
-    "direction": 2,
-    "le": 25,
-}
 
 
 @cache
@@ -90,6 +78,8 @@ def test_no_two_panels_of_a_page_have_one_title_and_each_says_what_it_shows(made
         assert len(set(titles)) == len(titles), dashboard.name
         for panel in dashboard.panels:
             assert panel.description.endswith("."), panel.title
+            rows = any("ALERTS" in query.expr for query in panel.queries)  # an alert says itself whose it is
+            assert rows or re.search(r"\bOwner", panel.description), (dashboard.name, panel.title)
     uids = [dashboard.uid for dashboard in made.plan.dashboards]
     assert len(set(uids)) == len(uids)
 
@@ -273,7 +263,12 @@ def test_a_loss_leads_to_its_job_its_boards_and_their_xids() -> None:
 
 def test_every_alert_opens_the_page_of_those_who_mend_it(made: Compiled) -> None:
     of_uid = {dashboard.uid: dashboard.name for dashboard in made.plan.dashboards}
-    layers = {"silicon": {"gpus"}, "fabric": {"fabric"}, "facility": {"cooling"}, "runtime": {"operations"}}
+    layers = {
+        "silicon": {"gpus"},
+        "fabric": {"fabric"},
+        "facility": {"cooling"},
+        "runtime": {"operations", "monitoring"},
+    }
     layers["application"] = {"training", "inference", "operations"}
     opened = set()
     for file in made.plan.rules:
@@ -309,6 +304,72 @@ def test_a_tenant_sees_what_is_its_own_and_no_power(made: Compiled) -> None:
                 assert fixed["tenant"] == ("=", tenant), expr
 
 
+def test_the_page_of_an_owner_shows_its_own_alerts_and_no_others(made: Compiled) -> None:
+    own = [dashboard for dashboard in made.plan.dashboards if dashboard.name.startswith("owner-")]
+    assert [dashboard.name.removeprefix("owner-") for dashboard in own] == [*made.factory.owners]
+    assert len({dashboard.folder for dashboard in made.plan.dashboards}) == len(made.plan.dashboards)
+    for dashboard in own:
+        owner = dashboard.name.removeprefix("owner-")
+        promised = {slo.id for slo in made.factory.slos.values() if slo.owner == owner}
+        page = next(page for page in files(made).values() if page["uid"] == dashboard.uid)
+        for expr in asked_by(page):
+            for selector in selectors(parse(without_variables(expr))):
+                fixed = {matcher.label: (matcher.op, matcher.value) for matcher in selector.matchers}
+                if selector.metric == "ALERTS":
+                    assert fixed["owner"] == ("=", owner)
+                elif selector.metric != naming.SLO_INFO:
+                    assert {*fixed["slo"][1].split("|")} == promised
+
+
+# -- lines where alerts begin ------------------------------------------------------------------------------------------
+
+
+def test_a_band_is_filled_between_two_lines_that_are_there(made: Compiled) -> None:
+    filled = 0
+    for page in files(made).values():
+        for panel in page["panels"]:
+            legends = {target["legendFormat"] for target in panel["targets"]}
+            edges = [
+                name
+                for override in panel["fieldConfig"]["overrides"]
+                for name in override["matcher"]["options"]["names"]
+            ]
+            below = panel["fieldConfig"]["defaults"].get("custom", {}).get("fillBelowTo")
+            assert {*edges} < legends or not edges, panel["title"]
+            assert (below is None and not edges) or (len(edges) == 2 and below == edges[1]), panel["title"]
+            filled += below is not None
+    long = made.factory.retention.hot.keep.seconds >= 30 * 3600
+    assert bool(filled) == bool(made.factory.slos and long)
+
+
+# Alerts whose number stands in no graph, and why.
+NO_LINE = {
+    "filesystem_full_in": "its line is that of a bar, of how soon filesystems are full",
+    "gpu_near_slowdown": "each board tells its own threshold: the line is a series",
+    "gpu_memory_near_limit": "each board tells its own threshold: the line is a series",
+    "driver_skew": "a duration, for which versions may differ",
+    "kueue_pending": "a duration, for which a queue may be full",
+    "pods_unschedulable": "a duration, for which pods may wait",
+    "checkpoint_overdue": "a duration, within which a counter has to rise",
+    "train_straggler": "the speed of each rank against all others of its job",
+    "nvme_wear": "drives are shown by their alerts: no page shows each of thousands",
+}
+
+
+def test_every_limit_is_a_line_where_its_signal_is_shown(made: Compiled) -> None:
+    lines: dict[float, set[str]] = {}
+    shown: set[str] = set()
+    for _, panel, expr in queries(made):
+        names = {*metric_names(parse(expr))}
+        shown |= names
+        for step in panel.steps:
+            lines.setdefault(float("-inf") if step.value is None else step.value, set()).update(names)
+    for id_, value in made.factory.limits.items():
+        metrics = {metric.name for metric in made.factory.signals[limit_kinds()[id_].signal].metrics}
+        if id_ not in NO_LINE and metrics & shown:
+            assert lines.get(float(value), set()) & metrics, id_
+
+
 def asked_by(page: dict[str, Any]) -> list[str]:
     """What the panels of a page and the marks on them ask."""
     panels = [target["expr"] for panel in page["panels"] for target in panel["targets"]]
@@ -316,6 +377,17 @@ def asked_by(page: dict[str, Any]) -> list[str]:
 
 
 # -- the files ---------------------------------------------------------------------------------------------------------
+
+
+def test_providers_of_several_factories_have_names_of_their_own(made: Compiled) -> None:
+    """One Grafana may read the files of several: a factory's name ends at a `/`, which no name contains."""
+    text = next(a.text for a in made.artifacts if a.path == "grafana/provisioning/dashboards/tocsin.yaml")
+    providers = yaml.safe_load(text)["providers"]
+    assert len({one["name"] for one in providers}) == len(providers)
+    assert {one["name"].partition("/")[0] for one in providers} == {made.factory.name}
+    assert {one["folder"] for one in providers} == {dashboard.folder for dashboard in made.plan.dashboards}
+    paths = {one["options"]["path"].rpartition(f"/{made.factory.name}/")[2] for one in providers}
+    assert paths == {path.split("/")[2] for path in files(made)}
 
 
 def test_every_folder_is_provisioned(made: Compiled) -> None:

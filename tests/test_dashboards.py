@@ -26,13 +26,22 @@ from tocsin.verify.dashboards import problems
 
 SPECS = ("ai-factory", "incident-world")
 EVERYWHERE = ("operations/operations", "executive/executive", "gpus/gpus", "training/training", "inference/inference")
-EVERYWHERE += ("fabric/fabric", "facility/cooling", "capacity/capacity", "slos/slos", "owners/owners")
-PATHS = tuple(f"{path}.json" for path in (*EVERYWHERE, "tenant-assist/tenant-assist", "tenant-vision/tenant-vision"))
+EVERYWHERE += (
+    "fabric/fabric",
+    "facility/cooling",
+    "capacity/capacity",
+    "slos/slos",
+    "owners/owners",
+    "monitoring/monitoring",
+)
+OF_ONE = ("tenant-assist", "tenant-vision", "owner-facility", "owner-gpu-platform", "owner-ml-platform")
+OF_ONE += ("owner-network", "owner-serving")
+PATHS = tuple(f"{path}.json" for path in (*EVERYWHERE, *(f"{name}/{name}" for name in OF_ONE)))
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 OF_PROMETHEUS = {"up", "ALERTS"}
-OF_ITS_ALERTS = {"alertstate", "severity", "alertname", "owner", "layer", "slo"}
-OF_BOARDS = {"reason", "err_code", "error", "device", "port", "direction"}  # of recorded series
-KINDS = ("stat", "timeseries", "table", "heatmap", "status-history", "state-timeline")
+OF_ITS_ALERTS = {"alertstate", "signal", "severity", "alertname", "owner", "layer", "slo"}
+OF_SERIES = {"reason", "err_code", "error", "device", "port", "direction", "label", "fstype", "state"}
+KINDS = ("stat", "gauge", "bargauge", "timeseries", "table", "heatmap", "status-history", "state-timeline")
 UNITS = {"none", "short", "percent", "percentunit", "celsius", "bytes", "Bps", "watt", "s", "reqps", "cps"}
 
 
@@ -93,8 +102,12 @@ def page(request: pytest.FixtureRequest) -> Page:
 
 @pytest.fixture
 def broken() -> dict[str, Any]:
-    """A dashboard that a test may break."""
-    return pages("incident-world")["operations/operations.json"].json
+    """A dashboard that a test may break, with a panel of each kind."""
+    page = pages("incident-world")["operations/operations.json"].json
+    for path, kind in (("executive/executive", "gauge"), ("slos/slos", "bargauge")):
+        more = dict(first(pages("incident-world")[f"{path}.json"].json, kind))
+        page["panels"].append({**more, "id": 1000 + len(page["panels"])})
+    return page
 
 
 # -- the whole page ----------------------------------------------------------------------------------------------------
@@ -227,7 +240,7 @@ def test_every_query_is_promql_and_asks_for_what_there_is(page: Page) -> None:
 
 def test_every_query_names_labels_that_exist(page: Page) -> None:
     factory = page.made_from.factory
-    known = {*factory.labels, *OF_ITS_ALERTS, *OF_BOARDS, "job", "instance"}
+    known = {*factory.labels, *OF_ITS_ALERTS, *OF_SERIES, "job", "instance"}
     for query, title, _ in page.queries():
         for selector in selectors(page.parsed(query)):
             assert {matcher.label for matcher in selector.matchers} <= known, title
@@ -353,6 +366,15 @@ BREAKS: dict[str, tuple[Break, str]] = {
         lambda page: first(page, "timeseries")["options"]["legend"].update(placement="top"),
         "Options legend/placement",
     ),
+    "gauge threshold markers": (
+        lambda page: first(page, "gauge")["options"].update(showThresholdMarkers="yes"),
+        "Options showThresholdMarkers",
+    ),
+    "bar gauge mode": (
+        lambda page: first(page, "bargauge")["options"].update(displayMode="rainbow"),
+        "Options displayMode",
+    ),
+    "unknown bar gauge option": (lambda page: first(page, "bargauge")["options"].update(blink=True), "Options"),
     "draw style": (
         lambda page: first(page, "timeseries")["fieldConfig"]["defaults"]["custom"].update(drawStyle="dots"),
         "FieldConfig drawStyle",

@@ -50,6 +50,20 @@ def test_a_factory_shares_no_uid_with_its_own_pages() -> None:
     assert len(pages) == 3
 
 
+def test_a_page_of_a_tenant_is_no_page_of_a_factory_with_the_tenants_name() -> None:
+    """Factories that share a Grafana would take turns in overwriting it."""
+    assert naming.dashboard_uid("x", "tenant-slos") != naming.dashboard_uid("x-tenant", "slos")
+    assert naming.dashboard_uid("a", "tenant-b-tenant-c") != naming.dashboard_uid("a-tenant-b", "tenant-c")
+
+
+AUDIENCES = ("operations", "gpus", "slos", "owners")
+
+
+@given(st.sets(st.tuples(FACTORY, st.sampled_from(AUDIENCES) | NAME.map("tenant-{}".format)), min_size=2, max_size=8))
+def test_no_two_pages_of_any_factories_share_a_uid(pages: set[tuple[str, str]]) -> None:
+    assert len({naming.dashboard_uid(*page) for page in pages}) == len(pages)
+
+
 def test_recorded_series_are_called_level_metric_operation() -> None:
     windows = burn.windows(burn.workbook(burn.MONTH)).all
     names = [

@@ -82,13 +82,18 @@ def by(labels: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=256)
 def dashboard_uid(factory: str, name: str) -> str:
-    """A uid that Grafana takes: 40 characters at most of [a-z0-9-], a letter first, the same for ever."""
+    """A uid that Grafana takes: 40 characters at most of [a-z0-9-], a letter first, the same for ever.
+
+    The names of audiences are one word: what stands before the last `-` is the factory. Those of tenants and owners may
+    have a `-`, as factories may: they end in a hash that tells where one ends and the other begins.
+    """
     full = f"{factory}-{name}"
-    if len(full) <= 40:
+    if len(full) <= 40 and "-" not in name:
         return full
     from hashlib import sha256  # `check` stays fast without it
 
-    return f"{full[:27]}-{sha256(full.encode()).hexdigest()[:12]}"
+    told = f"{factory}/{name}" if "-" in name else full
+    return f"{full[:27]}-{sha256(told.encode()).hexdigest()[:12]}"
 
 
 def titled(text: str) -> str:

@@ -410,9 +410,10 @@ class Meaning(NamedTuple):
 class Panel(NamedTuple):
     """One panel: `width` in 24ths of the page, `height` in Grafana's rows.
 
-    `kind` is stat, timeseries, table, heatmap, status-history or state-timeline. A table has `columns`, and the rows of
-    several queries are one where the label `joined` is the same; all its numbers have the one unit. A heatmap has a
-    query for each of its rows, or the buckets of a histogram.
+    `kind` is stat, gauge, bargauge, timeseries, table, heatmap, status-history or state-timeline. A table has
+    `columns`, and the rows of several queries are one where the label `joined` is the same; all its numbers have the
+    one unit. A heatmap has a query for each of its rows, or the buckets of a histogram. `band` are the legends of two
+    lines, the upper and the lower one, between which a graph is filled.
     """
 
     kind: str
@@ -429,6 +430,7 @@ class Panel(NamedTuple):
     joined: str = ""
     links: tuple[Link, ...] = ()
     meanings: tuple[Meaning, ...] = ()
+    band: tuple[str, str] | None = None
 
 
 class Variable(NamedTuple):

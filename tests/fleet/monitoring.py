@@ -85,7 +85,7 @@ class Monitoring:
 
     def loaded(self) -> str:
         """The configuration that Alertmanager goes by, as it prints it."""
-        status, body = _get(self.alertmanager, "/api/v2/status")
+        status, body = got(self.alertmanager, "/api/v2/status")
         assert status == 200, body
         return str(json.loads(body)["config"]["original"])
 
@@ -147,7 +147,7 @@ def started(monitoring: Monitoring, folder: Path) -> Iterator[Monitoring]:
 
 def asked(address: str, path: str) -> Any:
     """`data` of an answer of a Prometheus."""
-    status, body = _get(address, path)
+    status, body = got(address, path)
     assert status == 200, f"{path}: {status} {body}"
     return json.loads(body)["data"]
 
@@ -155,12 +155,12 @@ def asked(address: str, path: str) -> Any:
 def is_ready(address: str) -> bool:
     """Whether a server says that it is."""
     try:
-        return _get(address, "/-/ready")[0] == 200
+        return got(address, "/-/ready")[0] == 200
     except OSError:
         return False
 
 
-def _get(address: str, path: str) -> tuple[int, str]:
+def got(address: str, path: str) -> tuple[int, str]:
     connection = http.client.HTTPConnection(address, timeout=30)
     with contextlib.closing(connection):
         connection.request("GET", path)

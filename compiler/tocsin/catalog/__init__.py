@@ -145,7 +145,8 @@ class LimitKind(NamedTuple):
 
     `usual` is what holds where no spec says it, None where nothing could be verified: then its `alert` is off. Where
     flavours show a signal by different metrics, `metric` is the one that is meant. `beside` is a signal
-    that its alert reads, too.
+    that its alert reads, too. `line` is the side of it that is a fault, above or below, where it bounds the values of
+    the signal itself, in their unit or in what they come to in a second.
     """
 
     id: str
@@ -160,6 +161,7 @@ class LimitKind(NamedTuple):
     usual: str | None = None
     metric: str = ""
     beside: str = ""
+    line: str = ""
 
 
 class XidClass(NamedTuple):

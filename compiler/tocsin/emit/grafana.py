@@ -121,7 +121,7 @@ def _providers(plan: Plan) -> Artifact:
     lines.add("apiVersion: 1")
     lines.add("providers:")
     for folder in sorted({dashboard.folder for dashboard in plan.dashboards}):
-        lines.add(f"- name: {scalar(f'{plan.factory}-{_slug(folder)}')}")
+        lines.add(f"- name: {scalar(f'{plan.factory}/{_slug(folder)}')}")
         lines.add(f"  folder: {scalar(folder)}")
         lines.add("  type: file")
         lines.add("  disableDeletion: true")

@@ -45,7 +45,7 @@ def _panel(panel: Panel, id_: int, place: dict[str, int]) -> dict[str, Any]:
         "datasource": SOURCE,
         "gridPos": place,
         "targets": [_target(panel, index, query) for index, query in enumerate(panel.queries)],
-        "fieldConfig": {"defaults": _defaults(panel), "overrides": []},
+        "fieldConfig": {"defaults": _defaults(panel), "overrides": list(_overrides(panel))},
         "options": _OPTIONS[panel.kind],
         **({"transformations": list(_transformations(panel))} if panel.columns else {}),
     }
@@ -82,13 +82,27 @@ def _defaults(panel: Panel) -> dict[str, Any]:
         defaults["mappings"] = [{"type": "value", "options": options}]
     if panel.links:
         defaults["links"] = [_link(panel, link) for link in panel.links]
-    if panel.kind in ("stat", "status-history", "state-timeline"):
+    if panel.kind in ("stat", "gauge", "bargauge", "status-history", "state-timeline"):
         defaults["color"] = {"mode": "thresholds"}
     elif panel.kind == "timeseries":
         defaults["color"] = {"mode": "palette-classic"}
         style = "line" if len(panel.steps) > 1 else "off"
         defaults["custom"] = {"drawStyle": "line", "fillOpacity": 10, "thresholdsStyle": {"mode": style}}
+        if panel.band:
+            # Not of the upper edge alone: Grafana's schema takes only objects as the values of overrides.
+            defaults["custom"]["fillBelowTo"] = panel.band[1]
     return defaults
+
+
+def _overrides(panel: Panel) -> Iterator[dict[str, Any]]:
+    """The edges of a band are dashed and of one colour, so that what is measured stands out."""
+    if panel.band:
+        properties = [
+            {"id": "color", "value": {"mode": "fixed", "fixedColor": "blue"}},
+            {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [8, 8]}},
+        ]
+        edges = {"mode": "include", "names": list(panel.band)}
+        yield {"matcher": {"id": "byNames", "options": edges}, "properties": properties}
 
 
 def _link(panel: Panel, link: Link) -> dict[str, Any]:
@@ -124,9 +138,31 @@ def _shown(panel: Panel, column: Column) -> str:
 
 _LEGEND = {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []}
 _TOOLTIP = {"mode": "single", "sort": "none"}
+_REDUCED = {"calcs": ["lastNotNull"], "fields": "", "values": False}
 _OPTIONS: dict[str, dict[str, Any]] = {
+    "gauge": {
+        "reduceOptions": _REDUCED,
+        "showThresholdLabels": False,
+        "showThresholdMarkers": True,
+        "sizing": "auto",
+        "minVizWidth": 75,
+        "minVizHeight": 75,
+        "orientation": "auto",
+    },
+    "bargauge": {
+        "reduceOptions": _REDUCED,
+        "displayMode": "basic",
+        "valueMode": "color",
+        "namePlacement": "auto",
+        "showUnfilled": True,
+        "sizing": "auto",
+        "minVizWidth": 8,
+        "minVizHeight": 16,
+        "maxVizHeight": 300,
+        "orientation": "horizontal",
+    },
     "stat": {
-        "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
+        "reduceOptions": _REDUCED,
         "colorMode": "background",
         "graphMode": "none",
         "justifyMode": "auto",

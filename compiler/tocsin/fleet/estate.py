@@ -7,7 +7,9 @@ the exporters' own documents have it.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+import re
+import time
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,7 +19,7 @@ from tocsin.fleet.listener import Listener, same_port
 from tocsin.fleet.port import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from tocsin.catalog import ExporterKind, Metric
@@ -33,6 +35,20 @@ COUNTS = {
 FLAVOUR = "native"
 WELL = ("alertmanager_config_last_reload_successful", "prometheus_config_last_reload_successful")
 COOLING = ("cdu_flow_litres_per_minute", "cdu_supply_celsius")
+# What a level of some unit shows and how much of another unit is counted in a second, at a site that works. Of other
+# units, flags, codes and whatever counts faults, it shows nought.
+LEVELS = {
+    "bytes": 4e11, "kibibytes": 4e8, "celsius": 38, "watts": 900, "milliwatts": 6.5e5, "rpm": 5400, "percent": 12,
+    "ratio": 0.35, "cpus": 64, "gpus": 8, "jobs": 3, "requests": 2, "units": 8, "seconds": 600, "microseconds": 900,
+    "bytes/s": 5e8, "operations/s": 9e3, "threads": 4, "drives": 24, "workloads": 1, "lanes": 16, "transfers/s": 3.2e10,
+}  # fmt: skip
+RATES = {
+    "bytes": 2e8, "joules": 400, "requests": 20, "inferences": 20, "executions": 5, "tokens": 1500, "seconds": 0.02,
+    "microseconds": 2e4, "nanoseconds": 5e8,
+}  # fmt: skip
+FAULTS = ("fail", "retrans", "evicted", "preempted", "stalled")  # parts of the names of what counts faults
+FILLING = {"node_filesystem_avail_bytes": -1e6}  # bytes a second
+EVENTS = 10  # a second, of each histogram
 
 # The values of labels that tell apart what one entity has. Where a name stands before, they are those of its metrics.
 VALUES = {
@@ -58,26 +74,29 @@ VALUES = {
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one target speaks of: hosts, the ids of the GPUs and the number of fabric ports of each."""
+    """What one target speaks of: hosts, the ids of the GPUs and the number of fabric ports of each.
+
+    It has worked since `began`. Where it is `eventful`, everything has happened once that brings series of its own.
+    """
 
     hosts: Sequence[str]
     gpus: Mapping[str, Sequence[str]]
     ports: int
+    began: float = field(default_factory=time.monotonic)
+    eventful: bool = False
 
 
 def families(metrics: Sequence[Metric], seen: Seen, renames: Mapping[str, str]) -> Iterator[Family]:
-    """The metrics of a sound site; what an event would have to bring is not there. `renames` by the schema's names."""
+    """The metrics of a sound site that works. `renames` by the schema's names."""
+    since = time.monotonic() - seen.began
     for metric in metrics:
-        if metric.sparse:
+        if metric.sparse and not seen.eventful:
             continue
         rows = [{renames.get(name, name): value for name, value in row.items()} for row in _rows(metric, seen)]
         if metric.type != "histogram":
-            yield Family(metric.name, metric.type, metric.help, [(row, _value(metric, row)) for row in rows])
-            continue
-        edges = [*(str(edge) for edge in metric.buckets or range(metric.finite)), "+Inf"]
-        parts: list[tuple[str, Labels, float]] = [("_bucket", {**row, "le": le}, 0) for row in rows for le in edges]
-        parts += [(part, row, 0) for row in rows for part in ("_sum", "_count")]
-        yield Family(metric.name, metric.type, metric.help, (), parts)
+            yield Family(metric.name, metric.type, metric.help, [(row, _value(metric, row, since)) for row in rows])
+        else:
+            yield Family(metric.name, metric.type, metric.help, (), _histogram(metric, rows, since))
 
 
 def _rows(metric: Metric, seen: Seen) -> list[dict[str, str]]:
@@ -92,11 +111,30 @@ def _rows(metric: Metric, seen: Seen) -> list[dict[str, str]]:
     return list(found.values())
 
 
-def _value(metric: Metric, row: Labels) -> float:
-    """What a sound site shows: nothing, but where a one says that all is well."""
+def _value(metric: Metric, row: Labels, since: float) -> float:
+    """What a sound site shows: work, no faults, and a one where that says that all is well."""
     if metric.name == "kube_node_status_condition":
         return row["status"] == ("true" if row["condition"] == "Ready" else "false")
+    if metric.errors or any(part in metric.name for part in FAULTS):
+        return 0
+    if metric.reading == "total":
+        return int(RATES.get(metric.unit, 0) * since)
+    if metric.reading in ("level", "percent", "ratio", "throughput"):
+        part = 0.5 if re.search("used|usage|alloc", metric.name) else 1
+        return part * LEVELS.get(metric.unit, 0) + FILLING.get(metric.name, 0) * since
     return metric.name in WELL
+
+
+def _histogram(metric: Metric, rows: Sequence[Labels], since: float) -> list[tuple[str, Labels, float]]:
+    """Events that are spread evenly over the finite buckets."""
+    edges = [float(edge) for edge in metric.buckets or range(1, metric.finite + 1)]
+    done = [int(EVENTS * since * (index + 1) / len(edges)) for index in range(len(edges))]
+    shown = [*zip(map("{:g}".format, edges), done, strict=True), ("+Inf", done[-1])]
+    parts: list[tuple[str, Labels, float]] = [
+        ("_bucket", {**row, "le": le}, count) for row in rows for le, count in shown
+    ]
+    sums = (("_sum", done[-1] * edges[-1] / 2), ("_count", done[-1]))
+    return [*parts, *((part, row, value) for row in rows for part, value in sums)]
 
 
 def _values(metric: Metric, label: str) -> tuple[str, ...]:
@@ -120,7 +158,7 @@ def _entities(kind: str, seen: Seen) -> Iterator[dict[str, str]]:
     elif kind in ("cluster", "server"):
         yield {}
     else:
-        for index in range(COUNTS[kind]):
+        for index in range(COUNTS.get(kind, 1)):
             one = f"{kind}-{index}"
             named = {"gpu_uuid": next(gpu for host in seen.hosts for gpu in seen.gpus[host])}
             names = ("device", "subsystem", "segment", "export", "target", "id", "guid", "pod", "container", "model")
@@ -130,10 +168,11 @@ def _entities(kind: str, seen: Seen) -> Iterator[dict[str, str]]:
             yield {**named, "namespace": f"team-{index % 2}", "uid": one, "switch": one}
 
 
-def of_node(whole: Seen, host: str) -> list[Family]:
-    """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself."""
+def of_node(whole: Seen, host: str) -> Callable[[], Iterator[Family]]:
+    """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself, as of then."""
     own = {"node_cpu_seconds_total", *(metric.name for metric in shown())}
-    return list(families([one for one in metrics_of("node") if one.name not in own], _of(whole, host), {}))
+    others = [one for one in metrics_of("node") if one.name not in own]
+    return lambda: families(others, _of(whole, host), {})
 
 
 def answer(kind: ExporterKind, flavour: str, path: str, whole: Seen, host: str = "") -> str:
@@ -152,24 +191,24 @@ def answer(kind: ExporterKind, flavour: str, path: str, whole: Seen, host: str =
 
 
 def _of(whole: Seen, host: str) -> Seen:
-    return Seen([host], {host: whole.gpus.get(host, [""])}, whole.ports)
+    return replace(whole, hosts=[host], gpus={host: whole.gpus.get(host, [""])})
 
 
 class Estate:
     """Listens on loopback for every exporter of the catalogue beside dcgm and node; use it in a `with`.
 
-    `exporters` is what a spec says of them; at `alertmanager` is one that takes every alert and tells nobody.
+    `exporters` is what a spec says of them; at `alertmanager` is one that takes every alert and tells nobody. Where
+    `eventful`, everything has happened once that brings series of its own.
     """
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, *, eventful: bool = False) -> None:
         nodes = list(fleet.nodes.values())
         gpus = {node.host: [board.uuid for board in node.boards] for node in nodes}
-        self._whole = Seen([*gpus], gpus, nodes[0].adapters)
+        self._whole = Seen([*gpus], gpus, nodes[0].adapters, eventful=eventful)
         self._listeners: list[Listener] = []
         self.exporters: dict[str, dict[str, object]] = {}
         try:
-            own = page(families(metrics_of("alertmanager"), self._whole, {}))
-            self._listeners.append(Listener(("127.0.0.1", 0), lambda _path, _body: own))
+            self._listeners.append(Listener(("127.0.0.1", 0), self._alertmanager))
             self.alertmanager = f"127.0.0.1:{self._listeners[0].address[1]}"
             for kind in exporter_kinds().values():
                 if kind.id not in fleet.ports:
@@ -191,9 +230,12 @@ class Estate:
         while self._listeners:
             self._listeners.pop().stop()
 
-    def of_node(self, host: str) -> list[Family]:
-        """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself."""
+    def of_node(self, host: str) -> Callable[[], Iterator[Family]]:
+        """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself, as of then."""
         return of_node(self._whole, host)
+
+    def _alertmanager(self, _path: str, _body: bytes) -> str:
+        return page(families(metrics_of("alertmanager"), self._whole, {}))
 
     def _listen(self, kind: ExporterKind) -> dict[str, object]:
         """Start an exporter; what a spec says of it."""

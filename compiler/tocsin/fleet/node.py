@@ -14,7 +14,7 @@ from tocsin.fleet.meter import Meter
 from tocsin.fleet.port import Port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from tocsin.fleet.exposition import Labels
@@ -37,7 +37,7 @@ class Node:
     """A host by its address. `jobs` are those that all its boards work for; `sysfs` a folder that shows its ports.
 
     `release` is its dcgm-exporter's, and `pod` what that takes for the host's name where it runs in a container. A host
-    with a `sysfs` leaves node_exporter's page to the real node_exporter; `beside` are further families of that page.
+    with a `sysfs` leaves node_exporter's page to the real node_exporter; `beside` tells further families of that page.
     `on_pods` is whether Kubernetes gives its boards away: then there is a second dcgm-exporter, and `pods` are those of
     each board by its number. A board may be shared (mig or time_slicing) by so many `shares`.
     """
@@ -57,7 +57,7 @@ class Node:
     pods: dict[int, tuple[work.Pod, ...]] = field(default_factory=dict)
     sharing: str = "none"
     shares: int = 1
-    beside: list[Family] = field(default_factory=list)
+    beside: Callable[[], Iterable[Family]] = tuple
     boards: list[Board] = field(init=False)
     ports: list[Port] = field(init=False)
     _metrics: tuple[Metric, ...] = field(default_factory=every_metric)
@@ -110,7 +110,7 @@ class Node:
                 "Seconds the CPUs spent in each mode.",
                 [({"cpu": "0", "mode": "user"}, self._busy.read())],
             )
-            return page([busy, load, *port.families(self.ports), *self.beside])
+            return page([busy, load, *port.families(self.ports), *self.beside()])
         workload = self.trainer if exporter == "trainer" else self.service
         return page(workload.families() if workload else [])
 

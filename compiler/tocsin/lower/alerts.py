@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin import naming
+from tocsin import capacity, naming
 from tocsin.plan import NO_TIME, Alert
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ VARIABLES = {
     "training": naming.NODE,
     "inference": ("cluster",),
     "slos": ("cluster",),
+    "monitoring": ("cluster",),
 }
 OF_LAYER = {"silicon": "gpus", "fabric": "fabric", "facility": "cooling"}
 _SHOW = {"inference": {"vllm", "triton"}, "training": {"nccl"}}
@@ -68,6 +69,8 @@ def links(
 def _page(factory: Factory, layer: str, signal: Signal) -> str:
     """The dashboard of those who mend a layer, or of those whose work a signal is about."""
     shown = {metric.exporter for metric in signal.metrics if metric.sensitivity == "open"}
+    if shown and shown <= {capacity.ITSELF, capacity.ALERTMANAGER}:
+        return "monitoring"
     if layer == "application" and shown & jobs_of(factory, "inference"):
         return "inference"
     if layer == "application" and shown & jobs_of(factory, "training") and "job_metadata" in factory.signals:

@@ -24,7 +24,8 @@ _DRIVE, _MOUNT = (naming.by((*naming.NODE, *more)) for more in (("device",), ("d
 _DISK = "{{ $labels.device }} of {{ $labels.node }}"
 _MOUNTED = "{{ $labels.mountpoint }} of {{ $labels.node }}"
 # Filesystems that are in memory, or read-only by what they are.
-_REAL = '{fstype!~"tmpfs|ramfs|overlay|squashfs|iso9660|erofs"}'
+REAL = 'fstype!~"tmpfs|ramfs|overlay|squashfs|iso9660|erofs"'
+_REAL = f"{{{REAL}}}"
 
 
 def disks(factory: Factory) -> RuleGroup | None:

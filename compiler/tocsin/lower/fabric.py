@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _PORT = naming.by(naming.PORT)
 PLACE = "Port {{ $labels.port }} of {{ $labels.device }} on {{ $labels.node }}"
 DOWNED = "node_infiniband_link_downed_total"
+# Rises within a quarter of an hour above which something is wrong. A burst, as when a neighbour reboots, rises once or
+# twice; what rises more often goes on happening. What was corrected is told once it repeats.
+PACKETS, REPEATED = 2, 1
 # Where counters of 8, 16 and 32 bits stop (PortCounters, InfiniBand Architecture Specification): they do not wrap.
 ENDS = (255, 65535, 4294967295)
 
@@ -109,8 +112,7 @@ def _error_alerts(factory: Factory) -> tuple[Alert, Alert, Alert]:
             "FabricPacketsLost",
             signal,
             "page",
-            # A burst, as when a neighbour reboots, rises once or twice; what rises more often goes on happening.
-            expr=f'{naming.PORT_UNCORRECTED}{{error!="link_downed"}} > 2',
+            expr=f'{naming.PORT_UNCORRECTED}{{error!="link_downed"}} > {PACKETS}',
             hold=Duration.of(minutes=5),
             summary="A fabric port of {{ $labels.node }} loses packets",
             description=f"{PLACE} counts {{{{ $labels.error }}}}: packets are lost and no retry saved them.",
@@ -120,7 +122,7 @@ def _error_alerts(factory: Factory) -> tuple[Alert, Alert, Alert]:
             "FabricErrorsCorrected",
             signal,
             "ticket",
-            expr=f"{naming.PORT_CORRECTED} > 1",
+            expr=f"{naming.PORT_CORRECTED} > {REPEATED}",
             summary="A fabric port of {{ $labels.node }} corrects errors",
             description=f"{PLACE} counts {{{{ $labels.error }}}} again and again: nothing is lost yet.",
         ),

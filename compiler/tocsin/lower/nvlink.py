@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.fabric import risen
+from tocsin.lower.fabric import REPEATED, risen
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
 from tocsin.plan import Record, RuleGroup
 
@@ -49,7 +49,7 @@ def nvlink(factory: Factory) -> RuleGroup | None:
         "NvlinkErrorsCorrected",
         signal,
         "ticket",
-        expr=f"{naming.NVLINK_CORRECTED} > 1",
+        expr=f"{naming.NVLINK_CORRECTED} > {REPEATED}",
         summary="An NVLink of a GPU of {{ $labels.node }} corrects errors",
         description="An NVLink of {{ $labels.gpu_uuid }} on {{ $labels.node }} counts {{ $labels.error }} again and "
         "again: nothing is lost yet.",

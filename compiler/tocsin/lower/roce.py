@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory
     from tocsin.plan import Alert, RuleTest
 
+RISES = 2  # a burst, as when a switch reboots, rises once or twice; what rises more often goes on happening
 _PORT = naming.by(naming.PORT)
 _NAMES = {"uncorrected": naming.ROCE_UNCORRECTED, "corrected": naming.ROCE_CORRECTED}
 
@@ -44,8 +45,7 @@ def roce(factory: Factory) -> RuleGroup | None:
         "RocePacketsLost",
         signal,
         "page",
-        # A burst, as when a switch reboots, rises once or twice; what rises more often goes on happening.
-        expr=f"{naming.ROCE_UNCORRECTED} > 2",
+        expr=f"{naming.ROCE_UNCORRECTED} > {RISES}",
         hold=Duration.of(minutes=5),
         summary="A RoCE port of {{ $labels.node }} waits for acknowledgements in vain",
         description=f"{PLACE} counts {{{{ $labels.error }}}}: packets are lost, collectives over it stall, and "
@@ -56,7 +56,7 @@ def roce(factory: Factory) -> RuleGroup | None:
         "RoceErrorsCorrected",
         signal,
         "ticket",
-        expr=f"{naming.ROCE_CORRECTED} > 2",
+        expr=f"{naming.ROCE_CORRECTED} > {RISES}",
         hold=Duration.of(minutes=15),
         summary="A RoCE port of {{ $labels.node }} sends packets again",
         description=f"{PLACE} has counted {{{{ $labels.error }}}} for half an hour: nothing is lost, but the fabric "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
@@ -23,6 +24,8 @@ CLOCK, MAX_CLOCK = "DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_MAX_SM_CLOCK"
 BITS = {"sw_power_cap": 4, "sw_thermal": 32, "hw_thermal": 64, "hw_power_brake": 128}
 TOLD = (2, 4, 8, 16, 32, 64, 128, 256)  # every reason but 1, that it rests
 SLOWDOWN = "hw_slowdown"  # 8: set beside 64 and 128 as well, so that it says something only where both are missing
+FAULTS = "|".join((*(reason for reason in BITS if reason != "sw_power_cap"), SLOWDOWN))
+LONG = Fraction(1, 4)  # the share of ten minutes from which on a working board was slow for long
 _GPU = naming.by(naming.GPU)
 
 
@@ -42,7 +45,6 @@ def throttling(factory: Factory) -> RuleGroup | None:
         ),
         Record(naming.THROTTLED, unexplained, {"reason": SLOWDOWN}, signal.origin),
     )
-    faults = "|".join((*(reason for reason in BITS if reason != "sw_power_cap"), SLOWDOWN))
     alert = signal_alert(
         factory,
         "GpuThrottled",
@@ -50,7 +52,7 @@ def throttling(factory: Factory) -> RuleGroup | None:
         "ticket",
         # A share of time, since a hot GPU throttles in bursts. Not without load, since an idle one rests by design;
         # where the driver tells no utilisation, as under MIG, nobody knows that it idles.
-        expr=f'avg_over_time({naming.THROTTLED}{{reason=~"{faults}"}}[10m]) > 0.25\n'
+        expr=f'avg_over_time({naming.THROTTLED}{{reason=~"{FAULTS}"}}[10m]) > {number(LONG)}\n'
         f"unless on ({_GPU}) avg_over_time({naming.GPU_UTIL}[10m]) <= {BUSY}",
         hold=Duration.of(minutes=2),
         summary="A working GPU of {{ $labels.node }} is throttled: {{ $labels.reason }}",

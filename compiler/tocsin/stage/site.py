@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tocsin.factory import NodeGroup
+    from tocsin.fleet.exposition import Family
     from tocsin.plan import Plan
     from tocsin.stage.application import Series
     from tocsin.stage.scene import Scene
@@ -234,14 +235,16 @@ class Site:
     def node_shows(self, host: str, metric: str, value: float) -> None:
         """Every series of a metric of node_exporter shows a value; KeyError where the host has none."""
         node = self.nodes[host]
-        if metric not in [family.name for family in node.beside]:
+        before = node.beside
+        if metric not in [family.name for family in before()]:
             raise KeyError(metric)
-        node.beside = [
-            replace(family, samples=[(labels, value) for labels, _ in family.samples])
-            if family.name == metric
-            else family
-            for family in node.beside
-        ]
+
+        def now() -> Iterator[Family]:
+            for family in before():
+                shown = [(labels, value) for labels, _ in family.samples]
+                yield replace(family, samples=shown) if family.name == metric else family
+
+        node.beside = now
 
     # --- faults of applications ---------------------------------------------------------------------------------------
 

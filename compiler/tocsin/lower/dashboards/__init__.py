@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from tocsin.lower.dashboards.executive import executive
 from tocsin.lower.dashboards.fabric import fabric
 from tocsin.lower.dashboards.gpus import gpus
+from tocsin.lower.dashboards.monitoring import monitoring
 from tocsin.lower.dashboards.operations import operations
 from tocsin.lower.dashboards.owners import owners
 from tocsin.lower.dashboards.plant import capacities, cooling, scheduler
 from tocsin.lower.dashboards.slos import slos
+from tocsin.lower.dashboards.teams import teams
 from tocsin.lower.dashboards.tenants import tenants
 from tocsin.lower.dashboards.workloads import inference, training
 
@@ -34,12 +36,13 @@ AUDIENCES: tuple[Callable[[Factory], Dashboard | None], ...] = (
     scheduler,
     cooling,
     capacities,
+    monitoring,
     slos,
     owners,
 )
 
 
 def dashboards(factory: Factory) -> tuple[Dashboard, ...]:
-    """Those of all audiences, then one a tenant."""
+    """Those of all audiences, then one an owner and one a tenant."""
     found = (audience(factory) for audience in AUDIENCES)
-    return (*(dashboard for dashboard in found if dashboard is not None), *tenants(factory))
+    return (*(dashboard for dashboard in found if dashboard is not None), *teams(factory), *tenants(factory))

@@ -13,6 +13,8 @@ from tocsin.lower.dashboards.panels import (
     LINES,
     ROWS,
     WATCH,
+    bars,
+    from_here,
     graph,
     of_signal,
     spread,
@@ -21,17 +23,19 @@ from tocsin.lower.dashboards.panels import (
     to_job,
     worst,
 )
+from tocsin.lower.heat import MAX_WIDTH, SLOWDOWN, WIDTH
 from tocsin.lower.presence import TEMP
-from tocsin.lower.throttling import BUSY
-from tocsin.lower.traffic import FULL
+from tocsin.lower.throttling import BUSY, FAULTS, LONG
+from tocsin.lower.traffic import FULL, REPLAYS, replay_limit
 from tocsin.plan import Column, Panel, Query, Step
+from tocsin.units import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
 
-_LIMIT = (Step(None, GOOD), Step(float(FULL), BAD))
+_LIMIT = from_here(float(FULL))
 _BOARD = "{{node}} {{gpu_uuid}}"
 _TENTHS = range(0, 100, 10)
 
@@ -71,6 +75,51 @@ def throttled(factory: Factory, here: str) -> Iterator[Panel]:
             "training at its limit.",
             [(f"sum by (reason) ({naming.THROTTLED}{{{here}}})", "{{reason}}")],
             "short",
+        )
+
+
+def slow_for_long(factory: Factory, here: str) -> Iterator[Panel]:
+    """Boards that heat or a power brake slows down again and again."""
+    if "throttle_reasons" in factory.signals:
+        by = f"{GPU}, reason"
+        share = f'max by ({by}) (avg_over_time({naming.THROTTLED}{{{here}, reason=~"{FAULTS}"}}[10m]))'
+        yield bars(
+            "Throttled for longest",
+            "Share of the last ten minutes; from a quarter on the alert begins for a board that works. "
+            + of_signal(factory, "throttle_reasons"),
+            [(f"topk({LINES}, {share})", f"{{{{reason}}}} {_BOARD}")],
+            "percentunit",
+            steps=from_here(float(LONG)),
+            maximum=1,
+            links=(to_gpus(factory, *naming.GPU),),
+        )
+
+
+def replays(factory: Factory, here: str) -> Iterator[Panel]:
+    """Packets that are sent again over PCIe."""
+    limit = min(replay_limit(group.gpu) for cluster in factory.clusters.values() for group in cluster.groups)
+    again = f"max by ({GPU}) (increase({REPLAYS}{{{here}}}[15m]))"
+    yield bars(
+        "PCIe replays",
+        f"Within the last quarter of an hour; from {limit} on the alert begins. {of_signal(factory, 'pcie_replay')}",
+        [(f"topk({LINES}, {again})", _BOARD)],
+        "short",
+        steps=from_here(float(limit)),
+        links=(to_gpus(factory, *naming.GPU),),
+    )
+
+
+def lost_lanes(factory: Factory, here: str) -> Iterator[Panel]:
+    """Boards that work on fewer lanes of their host link than they have."""
+    if "pcie_link_width" in factory.signals:
+        width, most = (f"max by ({GPU}) ({name}{{{here}}})" for name in (WIDTH, MAX_WIDTH))
+        yield table(
+            "Host links with fewer lanes",
+            f"A link may shrink where nobody works. {of_signal(factory, 'pcie_link_width')}",
+            [f"bottomk({ROWS}, ({width} > 0) < on ({GPU}) {most})"],
+            (*(Column(name, name) for name in naming.GPU), Column("Value #A", "lanes")),
+            unit="short",
+            links=(to_gpus(factory, *naming.GPU),),
         )
 
 
@@ -128,13 +177,22 @@ def idlest_nodes(factory: Factory, here: str) -> Iterator[Panel]:
 def hottest(factory: Factory, here: str) -> Iterator[Panel]:
     """Boards by their temperature."""
     hot = f"max by ({GPU}) ({TEMP}{{{here}}}{END})"
+    edge = where_it_alerts(factory, "gpu_near_slowdown", "gpu_temp_limits", SLOWDOWN, here)
     yield graph(
         "Hottest GPUs",
-        f"The {LINES} hottest boards. {of_signal(factory, 'gpu_temp')}",
-        [(worst(GPU, hot), _BOARD)],
+        f"The {LINES} hottest boards{', and where the alert of the first begins' if edge else ''}. "
+        + of_signal(factory, "gpu_temp"),
+        [(worst(GPU, hot), _BOARD), *edge],
         "celsius",
         links=(to_gpus(factory, *naming.GPU),),
     )
+
+
+def where_it_alerts(factory: Factory, limit: str, signal: str, most: str, here: str) -> list[tuple[str, str]]:
+    """The least temperature at which the alert of a board begins: boards tell what they bear, the limit how near."""
+    if limit not in factory.limits or signal not in factory.signals:
+        return []
+    return [(f"min({most}{{{here}}} > 0) - {number(factory.limits[limit])}", "alert begins")]
 
 
 def host_links(factory: Factory, here: str) -> Iterator[Panel]:

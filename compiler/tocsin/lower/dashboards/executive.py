@@ -18,8 +18,10 @@ from tocsin.lower.dashboards.panels import (
     GPU,
     WATCH,
     count_of,
+    gauge,
     graph,
     of_signal,
+    of_slos,
     stat,
     to_job,
     worst,
@@ -53,18 +55,18 @@ def executive(factory: Factory) -> Dashboard:
 def _now(factory: Factory) -> Iterator[Panel]:
     at = f"{{{AT_CLUSTER}}}"
     there = f"sum({naming.GPUS_PRESENT}{at}) / sum({naming.GPUS_EXPECTED}{at})"
-    yield stat("GPUs there", "Share of the boards that report.", there, unit="percentunit", steps=_THERE, maximum=1)
+    yield gauge("GPUs there", f"Share of the boards that report. {of_signal(factory, 'gpu_temp')}", there, steps=_THERE)
     if "throttle_reasons" in factory.signals:
         busy = f"count({naming.GPU_UTIL}{at} > {BUSY}) / count({naming.GPU_UTIL}{at})"
         about = (
             f"Share of the boards that are busy for more than {BUSY} % of the time. {of_signal(factory, 'gpu_util')}"
         )
-        yield stat("GPUs at work", about, busy, unit="percentunit", maximum=1)
-    yield count_of("Pages", "Alerts that wake someone now.", of_severity("page"), BAD)
+        yield gauge("GPUs at work", about, busy)
+    yield count_of("Pages", "Alerts that wake someone now.", of_severity("page"), BAD, height=5)
     if factory.slos:
         left = f"min({naming.SLO_BUDGET_LEFT})"
-        about = "Of the objective that has least. 1 is untouched, 0 is spent."
-        yield stat("Least error budget left", about, left, unit="percentunit", steps=LEFT, maximum=1)
+        about = f"Of the objective that has least. 1 is untouched, 0 is spent. {of_slos(factory)}"
+        yield stat("Least error budget left", about, left, unit="percentunit", steps=LEFT, maximum=1, height=5)
 
 
 def _jobs(factory: Factory) -> Iterator[Panel]:

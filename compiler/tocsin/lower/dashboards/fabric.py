@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.lower.dashboards import boards
 from tocsin.lower.dashboards.cables import error_graphs, port_errors
+from tocsin.lower.dashboards.monitoring import targets_at_fault
 from tocsin.lower.dashboards.page import page
 from tocsin.lower.dashboards.panels import (
     AT_NODE,
     BAD,
     CLUSTER,
     END,
+    GOOD,
+    LINES,
     NODE,
     ROWS,
     WATCH,
@@ -24,15 +28,22 @@ from tocsin.lower.dashboards.panels import (
     worst,
 )
 from tocsin.lower.ports import ACTIVE, SPEED, STATE
-from tocsin.plan import Column
+from tocsin.plan import Column, Meaning, Panel, Query, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard, Panel
+    from tocsin.plan import Dashboard
 
 _PORT = naming.by(naming.PORT)
+# PortState of the InfiniBand Architecture Specification; RoCE's ports are told as either of the outer two.
+_STATES = (
+    Meaning("1", "down", BAD),
+    Meaning("2", "initialising", WATCH),
+    Meaning("3", "armed", WATCH),
+    Meaning("4", "active", GOOD),
+)
 _BYTES = {
     "received": "node_infiniband_port_data_received_bytes_total",
     "sent": "node_infiniband_port_data_transmitted_bytes_total",
@@ -47,6 +58,9 @@ def fabric(factory: Factory) -> Dashboard:
         firing("Alerts on the fabric", "Alerts whose owner mends the fabric.", *at_fabric),
         *error_graphs(factory),
         *_worst_ports(factory),
+        *_states(factory),
+        *boards.xid_table(factory, AT_NODE),
+        targets_at_fault(factory, ("node",), AT_NODE),
         *_traffic(factory),
     )
     about = "Ports and NVLinks: errors, states, and how much of what they can carry they do."
@@ -74,6 +88,22 @@ def _worst_ports(factory: Factory) -> Iterator[Panel]:
             [f"topk({ROWS}, {' or '.join(rows)})"],
             (*(Column(name, name) for name in (*naming.PORT, "error")), Column("Value #A", "rises")),
             unit="short",
+            links=(to_gpus(factory, *naming.NODE),),
+        )
+
+
+def _states(factory: Factory) -> Iterator[Panel]:
+    """When which port went down and came back."""
+    if port_errors(factory):
+        state = f"max by ({_PORT}) ({STATE}{{{AT_NODE}}}{END})"
+        yield Panel(
+            "state-timeline",
+            "States of ports",
+            f"The {LINES} that are furthest from being active. {of_signal(factory, 'fabric_link')}",
+            (Query(worst(_PORT, state, least=True), "{{node}} {{device}} {{port}}"),),
+            "none",
+            steps=(Step(None, BAD), Step(2, WATCH), Step(ACTIVE, GOOD)),
+            meanings=_STATES,
             links=(to_gpus(factory, *naming.NODE),),
         )
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.catalog import DEEP_JOB
 from tocsin.lower.dashboards import boards
+from tocsin.lower.dashboards.disks import failed, filling
+from tocsin.lower.dashboards.monitoring import targets_at_fault
 from tocsin.lower.dashboards.operations import missing_gpus
 from tocsin.lower.dashboards.page import page
 from tocsin.lower.dashboards.panels import (
@@ -24,9 +27,12 @@ from tocsin.lower.dashboards.panels import (
     of_signal,
     to_gpus,
     to_job,
+    up_to_here,
     worst,
 )
+from tocsin.lower.heat import MEMORY, MEMORY_LIMIT
 from tocsin.lower.presence import TEMP
+from tocsin.lower.throttling import CLOCK, MAX_CLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +40,6 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory
     from tocsin.plan import Dashboard, Panel
 
-_CLOCK, _FASTEST, _MEMORY_TEMP = "DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_MAX_SM_CLOCK", "DCGM_FI_DEV_MEMORY_TEMP"
 _POWER = "DCGM_FI_DEV_POWER_USAGE"
 
 
@@ -49,11 +54,17 @@ def gpus(factory: Factory) -> Dashboard:
         *boards.xid_table(factory, AT_GPU),
         *boards.new_xids(factory, AT_GPU),
         *boards.throttled(factory, AT_GPU),
+        *boards.slow_for_long(factory, AT_GPU),
         *boards.hottest(factory, AT_GPU),
         *_slowest(factory),
         *_memory(factory),
         *boards.host_links(factory, AT_GPU),
+        *boards.replays(factory, AT_GPU),
         *boards.memory_activity(factory, AT_GPU),
+        *boards.lost_lanes(factory, AT_GPU),
+        *failed(factory, AT_NODE),
+        *filling(factory, AT_NODE),
+        targets_at_fault(factory, ("dcgm", DEEP_JOB), AT_NODE),
         *_jobs(factory),
     )
     description = (
@@ -64,35 +75,42 @@ def gpus(factory: Factory) -> Dashboard:
 
 
 def _now(factory: Factory) -> Iterator[Panel]:
-    yield missing_gpus()
+    yield missing_gpus(factory)
     if "xid" in factory.signals:
         hit = f"count(group by ({GPU}) ({naming.XID_NEW}{{{AT_GPU}}})) or vector(0)"
-        yield count_of("GPUs with an XID", "Boards that reported an XID within the last hour.", hit, BAD)
+        about = f"Boards that reported an XID within the last hour. {of_signal(factory, 'xid')}"
+        yield count_of("GPUs with an XID", about, hit, BAD)
     if "throttle_reasons" in factory.signals:
         slow = f'count(max by ({GPU}) ({naming.THROTTLED}{{{AT_GPU}, reason!="sw_power_cap"}}) > 0) or vector(0)'
-        yield count_of("GPUs slowed down", "Boards that heat or a power brake slows down.", slow, WATCH)
+        about = f"Boards that heat or a power brake slows down. {of_signal(factory, 'throttle_reasons')}"
+        yield count_of("GPUs slowed down", about, slow, WATCH)
     faults = f"count(max by ({GPU}) ({naming.MEMORY_FAULT}{{{AT_GPU}}}) > 0) or vector(0)"
-    yield count_of("Memory faults", "Boards whose memory has a fault that was not corrected.", faults, BAD)
+    about = f"Boards whose memory has a fault that was not corrected. {of_signal(factory, 'ecc_uncorrected')}"
+    yield count_of("Memory faults", about, faults, BAD)
 
 
 def _slowest(factory: Factory) -> Iterator[Panel]:
-    share = f"max by ({GPU}) ({_CLOCK}{{{AT_GPU}}}{END} / {_FASTEST}{{{AT_GPU}}}{END})"
+    share = f"max by ({GPU}) ({CLOCK}{{{AT_GPU}}}{END} / {MAX_CLOCK}{{{AT_GPU}}}{END})"
+    limit = factory.limits.get("gpu_clock_share")
+    where = "" if limit is None else " The line is where the alert of a busy one begins."
     yield graph(
         "Lowest clocks",
-        f"Share of the highest clock. A board that idles is slow on purpose. {of_signal(factory, 'sm_clock')}",
+        f"Share of the highest clock. A board that idles is slow on purpose.{where} {of_signal(factory, 'sm_clock')}",
         [(worst(GPU, share, least=True), "{{node}} {{gpu_uuid}}")],
         "percentunit",
+        steps=() if limit is None else up_to_here(float(limit)),
         maximum=1,
         links=(to_gpus(factory, *naming.GPU),),
     )
 
 
 def _memory(factory: Factory) -> Iterator[Panel]:
-    warm = f"max by ({GPU}) ({_MEMORY_TEMP}{{{AT_GPU}}}{END})"
+    warm = f"max by ({GPU}) ({MEMORY}{{{AT_GPU}}}{END})"
+    edge = boards.where_it_alerts(factory, "gpu_memory_near_limit", "memory_temp_limit", MEMORY_LIMIT, AT_GPU)
     yield graph(
         "Hottest memory",
         of_signal(factory, "memory_temp"),
-        [(worst(GPU, warm), "{{node}} {{gpu_uuid}}")],
+        [(worst(GPU, warm), "{{node}} {{gpu_uuid}}"), *edge],
         "celsius",
         links=(to_gpus(factory, *naming.GPU),),
     )

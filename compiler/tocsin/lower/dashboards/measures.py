@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.lower.dashboards.panels import BAD, END, GOOD, LINES, graph, of_signal, worst
+from tocsin.catalog import limit_kinds
+from tocsin.lower.dashboards.panels import BAD, END, GOOD, LINES, graph, of_signal, up_to_here, worst
 from tocsin.plan import Meaning, Panel, Query, Step
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog import LimitKind, Metric
     from tocsin.factory import Factory, Signal
     from tocsin.plan import Link
 
@@ -22,10 +23,15 @@ if TYPE_CHECKING:
 _LEVELS = {
     "seconds": "s",
     "milliseconds": "ms",
+    "microseconds": "µs",
     "bytes": "bytes",
+    "kibibytes": "kbytes",
+    "mebibytes": "mbytes",
     "bytes/s": "Bps",
+    "megabytes/s": "MBs",
     "gigabytes/s": "GBs",
     "watts": "watt",
+    "milliwatts": "mwatt",
     "celsius": "celsius",
     "percent": "percent",
     "ratio": "percentunit",
@@ -33,7 +39,7 @@ _LEVELS = {
     "rpm": "rotrpm",
     "litres/min": "flowlpm",
 }
-_RATES = {"bytes": "Bps", "requests": "reqps", "joules": "watt", "seconds": "none"}
+_RATES = {"bytes": "Bps", "requests": "reqps", "joules": "watt", "seconds": "none", "microseconds": "µs"}
 _MOST = {"percent": 100.0, "percentunit": 1.0}
 _QUANTILES = ("0.5", "0.95", "0.99")
 _UNDRAWN = ("info", "timestamp", "bits")
@@ -132,12 +138,30 @@ def _lines(
     if first.type == "counter":
         unit = "percentunit" if first.share else _RATES.get(first.unit, "cps")
     asked = _asked(factory, metrics, here, LINES)
-    return graph(title, _about(factory, signal, metrics), asked, unit, maximum=_MOST.get(unit), links=links)
+    steps, most = alert_lines(factory, metrics), _MOST.get(unit)
+    return graph(title, _about(factory, signal, metrics), asked, unit, steps=steps, maximum=most, links=links)
 
 
 def _about(factory: Factory, signal: Signal, metrics: list[Metric]) -> str:
     what = " Per second." if metrics[0].type == "counter" else ""
-    return f"The {LINES} largest.{what} {of_signal(factory, signal.id)}"
+    alerts = ", ".join(kind.alert for kind in _lines_of(factory, metrics))
+    where = f" The line is where {alerts} begins." if alerts else ""
+    return f"The {LINES} largest.{what}{where} {of_signal(factory, signal.id)}"
+
+
+def alert_lines(factory: Factory, metrics: Iterable[Metric]) -> tuple[Step, ...]:
+    """Where the alerts begin that compare what metrics show with a limit of the spec or of the catalogue."""
+    edges = {kind.line: float(factory.limits[kind.id]) for kind in _lines_of(factory, metrics)}
+    if not edges:
+        return ()
+    lower = up_to_here(edges["below"]) if "below" in edges else (Step(None, GOOD),)
+    return (*lower, *([Step(edges["above"], BAD)] if "above" in edges else []))
+
+
+def _lines_of(factory: Factory, metrics: Iterable[Metric]) -> list[LimitKind]:
+    shown = {(metric.signal, name) for metric in metrics for name in (metric.name, "")}
+    kinds = (kind for kind in limit_kinds().values() if kind.line and kind.id in factory.limits)
+    return [kind for kind in kinds if (kind.signal, kind.metric) in shown]
 
 
 def _states(

@@ -5,8 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.lower.dashboards.panels import BAD, END, GOOD, LINES, ROWS, WATCH, graph, table, to_slo, worst
+from tocsin.indicators import Slowdown
+from tocsin.lower.dashboards.panels import (
+    BAD,
+    END,
+    GOOD,
+    LINES,
+    ROWS,
+    WATCH,
+    bars,
+    graph,
+    of_slos,
+    table,
+    to_slo,
+    worst,
+)
 from tocsin.plan import Column, Step
+from tocsin.promql import quote
+from tocsin.units import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,12 +39,46 @@ def budgets_left(factory: Factory, which: str = "") -> Iterator[Panel]:
         left = f"min by (slo) ({naming.SLO_BUDGET_LEFT}{which}{END})"
         yield graph(
             "Error budgets left",
-            f"Of the {LINES} that have least. 1 is untouched, 0 is spent; below 0 the objective is broken.",
+            f"Of the {LINES} that have least. 1 is untouched, 0 is spent; below 0 the objective is broken. "
+            + of_slos(factory),
             [(worst("slo", left, least=True), "{{slo}}")],
             "percentunit",
             steps=LEFT,
             maximum=1,
             links=(to_slo(factory),),
+        )
+
+
+def bars_left(factory: Factory, which: str = "") -> Panel:
+    """What is left of each budget now, side by side."""
+    return bars(
+        "Budgets side by side",
+        f"What is left now of the {LINES} budgets that have least. {of_slos(factory)}",
+        [(f"bottomk({LINES}, min by (slo) ({naming.SLO_BUDGET_LEFT}{which}))", "{{slo}}")],
+        "percentunit",
+        steps=LEFT,
+        maximum=1,
+        links=(to_slo(factory),),
+    )
+
+
+def paces(factory: Factory, here: str) -> Iterator[Panel]:
+    """How fast jobs are against their own past, for each objective that asks for that."""
+    for slo in factory.slos.values():
+        if not isinstance(slo.indicator, Slowdown):
+            continue
+        at, least = f"{{slo={quote(slo.id)}, {here}}}", number(1 - slo.indicator.at_most)
+        yield graph(
+            f"Pace: {slo.id}",
+            f"What the jobs that are shown do a second, and what they usually did; below the band, under {least} of "
+            f"their past, time counts as bad. Owner: {slo.owner}.",
+            [
+                (f"sum({naming.SLO_RATE}{at})", "pace"),
+                (f"sum({naming.SLO_BASELINE}{at})", "usual"),
+                (f"{least} * sum({naming.SLO_BASELINE}{at})", "too slow below"),
+            ],
+            "cps",
+            band=("usual", "too slow below"),
         )
 
 
@@ -41,7 +91,7 @@ def all_objectives(factory: Factory, which: str = "") -> Iterator[Panel]:
     objective = f"max by ({naming.by(labels)}) ({naming.SLO_OBJECTIVE}{which} * {described})"
     yield table(
         "All objectives",
-        "What each promises, what is left of its budget, and how fast that burns: at 100 % it lasts its period.",
+        "Owner and promise of each, what is left of its budget, and how fast that burns: at 100 % it lasts its period.",
         [
             f"topk({ROWS}, {objective})",
             f"bottomk({ROWS}, min by (slo) ({naming.SLO_BUDGET_LEFT}{which}))",
@@ -59,11 +109,11 @@ def all_objectives(factory: Factory, which: str = "") -> Iterator[Panel]:
     )
 
 
-def exhausted_first(which: str) -> Panel:
+def exhausted_first(factory: Factory, which: str) -> Panel:
     """When budgets end, those that end first first."""
     return table(
         "Budgets that end first",
-        "How long what is left lasts at the pace of now; nought where nothing is left.",
+        f"How long what is left lasts at the pace of now; nought where nothing is left. {of_slos(factory)}",
         [f"sort(bottomk({ROWS}, min by (slo) ({naming.SLO_EXHAUSTION}{which})))"],
         (Column("slo", "slo"), Column("Value #A", "lasts")),
         unit="s",

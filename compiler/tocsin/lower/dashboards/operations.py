@@ -9,7 +9,19 @@ from tocsin.lower.dashboards.boards import host_links, hottest, memory_activity,
 from tocsin.lower.dashboards.cables import error_graphs
 from tocsin.lower.dashboards.objectives import budgets_left
 from tocsin.lower.dashboards.page import page
-from tocsin.lower.dashboards.panels import AT_CLUSTER, AT_NODE, BAD, CLUSTER, NODE, WATCH, count_of, firing, to_gpus
+from tocsin.lower.dashboards.panels import (
+    AT_CLUSTER,
+    AT_NODE,
+    BAD,
+    CLUSTER,
+    NODE,
+    WATCH,
+    count_of,
+    firing,
+    of_monitoring,
+    of_signal,
+    to_gpus,
+)
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
@@ -40,20 +52,25 @@ def of_severity(severity: str, *matchers: str) -> str:
     return f"count(ALERTS{{{which}}}) or vector(0)"
 
 
-def missing_gpus() -> Panel:
+def missing_gpus(factory: Factory) -> Panel:
     """Boards that are not there."""
     expr = f"sum({naming.GPUS_EXPECTED}{{{AT_NODE}}}) - sum({naming.GPUS_PRESENT}{{{AT_NODE}}})"
-    return count_of("GPUs missing", "Boards that the spec expects and no exporter reports.", expr, BAD)
+    return count_of(
+        "GPUs missing",
+        f"Boards that the spec expects and no exporter reports. {of_signal(factory, 'gpu_temp')}",
+        expr,
+        BAD,
+    )
 
 
 def _now(factory: Factory) -> tuple[Panel, ...]:
     return (
         count_of("Pages", "Alerts that wake someone now.", of_severity("page"), BAD),
         count_of("Tickets", "Alerts that wait for the morning.", of_severity("ticket"), WATCH),
-        missing_gpus(),
+        missing_gpus(factory),
         count_of(
             "Exporters down",
-            "Targets that did not answer the last scrape.",
+            f"Targets that did not answer the last scrape. {of_monitoring(factory)}",
             f"count(up{{{AT_NODE}}} == 0) or vector(0)",
             WATCH,
         ),

@@ -49,7 +49,7 @@ def owners(factory: Factory) -> Dashboard:
             _OWNER,
             links=(to_gpus(factory, "cluster", "node"),),
         ),
-        _history(),
+        history(_OWNER),
         *all_objectives(factory),
     )
     owner = Variable("owner", "Owner", f'label_values(ALERTS{{alertname!="{WATCHDOG}", {AT_CLUSTER}}}, owner)')
@@ -57,13 +57,14 @@ def owners(factory: Factory) -> Dashboard:
     return page(factory, "owners", "Owners", about, (CLUSTER, owner), panels, factory.owners, title="owners and alerts")
 
 
-def _history() -> Panel:
+def history(owner: str) -> Panel:
     """Alerts by name: when each began and when it was over. Those that are over count as well, so none is chosen."""
+    fired = f'ALERTS{{alertstate="firing", alertname!="{WATCHDOG}", {owner}, {AT_CLUSTER}}}'
     return Panel(
         "state-timeline",
         "When which alert fired",
         "One row an alert; the number is at how many places it fires.",
-        (Query(f"count by (alertname) ({_FIRING})", "{{alertname}}"),),
+        (Query(f"count by (alertname) ({fired})", "{{alertname}}"),),
         "short",
         24,
         10,

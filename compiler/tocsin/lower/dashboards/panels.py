@@ -52,17 +52,43 @@ def stat(
     maximum: float | None = None,
     legend: str = "",
     width: int = 6,
+    height: int = 4,
     links: tuple[Link, ...] = (),
 ) -> Panel:
     """One number, or one for each of a few things; the colour says whether it is one to be worried about."""
     minimum = 0.0 if maximum is not None and not any(step.value == 0 for step in steps) else None
     queries = (Query(expr, legend, instant=True),)
-    return Panel("stat", title, description, queries, unit, width, 4, steps, minimum, maximum, links=links)
+    return Panel("stat", title, description, queries, unit, width, height, steps, minimum, maximum, links=links)
 
 
-def count_of(title: str, description: str, expr: str, color: str) -> Panel:
+def gauge(title: str, description: str, expr: str, *, steps: tuple[Step, ...] = ()) -> Panel:
+    """One share of what there is, from nothing to all of it."""
+    return Panel("gauge", title, description, (Query(expr, "", instant=True),), "percentunit", 6, 5, steps, 0, 1)
+
+
+def bars(
+    title: str,
+    description: str,
+    asked: Asked,
+    unit: str,
+    *,
+    steps: tuple[Step, ...] = (),
+    maximum: float | None = None,
+    links: tuple[Link, ...] = (),
+) -> Panel:
+    """How things stand now, side by side: what is left of each, or how much of its capacity each has taken.
+
+    It is asked once, and so is the form for what reads minutes or hours of each board: a graph would do so at each of
+    its points.
+    """
+    queries = tuple(Query(expr, legend, instant=True) for expr, legend in asked)
+    minimum = None if any(step.value == 0 for step in steps) else 0
+    return Panel("bargauge", title, description, queries, unit, 12, 8, steps, minimum, maximum, links=links)
+
+
+def count_of(title: str, description: str, expr: str, color: str, *, height: int = 4) -> Panel:
     """A number that should be nought."""
-    return stat(title, description, expr, steps=(Step(None, GOOD), Step(1, color)))
+    return stat(title, description, expr, steps=from_here(1, color), height=height)
 
 
 def graph(
@@ -75,11 +101,24 @@ def graph(
     maximum: float | None = None,
     links: tuple[Link, ...] = (),
     width: int = 12,
+    band: tuple[str, str] | None = None,
 ) -> Panel:
-    """Lines over time, and lines where alerts begin."""
+    """Lines over time, lines where alerts begin, and a `band` between what is usual at most and at least."""
     queries = tuple(Query(expr, legend) for expr, legend in asked)
     minimum = 0.0 if maximum is not None and not any(step.value == 0 for step in steps) else None
-    return Panel("timeseries", title, description, queries, unit, width, 8, steps, minimum, maximum, links=links)
+    return Panel(
+        "timeseries", title, description, queries, unit, width, 8, steps, minimum, maximum, links=links, band=band
+    )
+
+
+def from_here(value: float, color: str = BAD) -> tuple[Step, ...]:
+    """What is at fault from a value on."""
+    return (Step(None, GOOD), Step(value, color))
+
+
+def up_to_here(value: float, color: str = BAD) -> tuple[Step, ...]:
+    """What is at fault below a value."""
+    return (Step(None, color), Step(value, GOOD))
 
 
 def table(
@@ -132,3 +171,14 @@ def of_signal(factory: Factory, id_: str) -> str:
     """What a signal means and whose it is, as the end of a description."""
     signal = factory.signals[id_]
     return f"{signal.meaning[:1].upper()}{signal.meaning[1:]}. Owner: {signal.owner}."
+
+
+def of_slos(factory: Factory) -> str:
+    """Whose the objectives are, as the end of a description."""
+    owners = sorted({slo.owner for slo in factory.slos.values()})
+    return f"{'Owners' if len(owners) > 1 else 'Owner'}: {', '.join(owners)}."
+
+
+def of_monitoring(factory: Factory) -> str:
+    """Who runs the monitoring, as the end of a description."""
+    return f"Owner of the monitoring: {factory.alerting.fallback}."

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
 from tocsin.factory import DASHBOARD_RANGE
+from tocsin.lower.dashboards.disks import filling
 from tocsin.lower.dashboards.measures import measured
+from tocsin.lower.dashboards.monitoring import label_values
 from tocsin.lower.dashboards.page import page
 from tocsin.lower.dashboards.panels import (
     AT_CLUSTER,
@@ -16,13 +18,14 @@ from tocsin.lower.dashboards.panels import (
     GPU,
     NODE,
     firing,
+    from_here,
+    gauge,
     graph,
     of_signal,
     to_gpus,
     worst,
 )
 from tocsin.lower.presence import TEMP
-from tocsin.plan import Step
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
 _SCHEDULERS = ("slurm", "kueue", "volcano")
 _POWER = "DCGM_FI_DEV_POWER_USAGE"
 _TREND, _AHEAD = Duration.of(hours=6), Duration.of(days=7)
-_SPACES = {"filesystem": "node_filesystem_avail_bytes", "host_memory": "node_memory_MemAvailable_bytes"}
 
 
 def scheduler(factory: Factory) -> Dashboard | None:
@@ -83,10 +85,33 @@ def cooling(factory: Factory) -> Dashboard:
 
 def capacities(factory: Factory) -> Dashboard:
     """The page of those who order more of it."""
-    panels = (*_boards(factory), *_monitoring(factory), *_spaces(factory))
+    panels = (
+        *_shares(factory),
+        *_boards(factory),
+        *_monitoring(factory),
+        *label_values(factory),
+        *filling(factory, AT_CLUSTER),
+    )
     about = "What there is, what of it is used, and when it will not do."
     owners = (factory.owner_of("silicon"), factory.alerting.fallback)
     return page(factory, "capacity", "Capacity", about, (CLUSTER,), panels, owners, title="capacity and forecast")
+
+
+def _shares(factory: Factory) -> Iterator[Panel]:
+    """What is taken of what there is."""
+    at = f"{{{AT_CLUSTER}}}"
+    there = f"sum({naming.GPUS_PRESENT}{at})"
+    if "job_metadata" in factory.signals:
+        taken = f'count(group by ({GPU}) ({TEMP}{{{AT_CLUSTER}, job_id!=""}}))'
+        about = f"Share of the boards that are there. {of_signal(factory, 'job_metadata')}"
+        yield gauge("GPUs with a job", about, f"{taken} / {there}")
+    expected = f"sum({naming.GPUS_EXPECTED}{at})"
+    about = f"Share of the boards in the spec that are there. {of_signal(factory, 'gpu_temp')}"
+    yield gauge("GPUs there", about, f"{there} / {expected}")
+    if "prometheus_storage" in factory.signals:
+        about = f"Share of what the spec is predicted to make. {of_signal(factory, 'prometheus_storage')}"
+        held = f"max(prometheus_tsdb_head_series{at}) / {_predicted(factory)}"
+        yield gauge("Series of the prediction", about, held, steps=from_here(1))
 
 
 def _boards(factory: Factory) -> Iterator[Panel]:
@@ -105,7 +130,6 @@ def _monitoring(factory: Factory) -> Iterator[Panel]:
     """Series in memory against what the spec was predicted to make, and where they go."""
     if "prometheus_storage" not in factory.signals:
         return
-    predicted = max(max(size.series for size in capacity.servers(factory, one)) for one in factory.clusters.values())
     head = f"max by (cluster) (prometheus_tsdb_head_series{{{AT_CLUSTER}}})"
     asked = [(head, "{{cluster}}")]
     if factory.retention.hot.keep.seconds >= _TREND.seconds + DASHBOARD_RANGE.seconds:
@@ -116,23 +140,13 @@ def _monitoring(factory: Factory) -> Iterator[Panel]:
         f"The line is what the spec is predicted to make. {of_signal(factory, 'prometheus_storage')}",
         asked,
         "short",
-        steps=(Step(None, "green"), Step(float(predicted), "red")),
+        steps=from_here(float(_predicted(factory))),
     )
 
 
-def _spaces(factory: Factory) -> Iterator[Panel]:
-    if factory.retention.hot.keep.seconds < _TREND.seconds + DASHBOARD_RANGE.seconds:
-        return
-    for signal, name in _SPACES.items():
-        if signal in factory.signals:
-            future = f"predict_linear({name}{{{AT_CLUSTER}}}[{_TREND}]{END}, {int(_AHEAD.seconds)})"
-            yield graph(
-                f"{signal.replace('_', ' ').capitalize()} in {_AHEAD}",
-                f"What is left of it if it goes on so, on the nodes with least. {of_signal(factory, signal)}",
-                [(worst("cluster, node", f"min by (cluster, node) ({future})", least=True), "{{node}}")],
-                "bytes",
-                links=(to_gpus(factory, *naming.NODE),),
-            )
+def _predicted(factory: Factory) -> int:
+    """Series of the largest server."""
+    return max(max(size.series for size in capacity.servers(factory, one)) for one in factory.clusters.values())
 
 
 def _open(metric: Metric) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.factory import DASHBOARD_RANGE
-from tocsin.lower.dashboards.objectives import LEFT, all_objectives, budgets_left, exhausted_first
+from tocsin.lower.dashboards.objectives import LEFT, all_objectives, bars_left, budgets_left, exhausted_first
 from tocsin.lower.dashboards.page import page
 from tocsin.lower.dashboards.panels import (
     AT_CLUSTER,
@@ -15,19 +15,21 @@ from tocsin.lower.dashboards.panels import (
     END,
     GOOD,
     WATCH,
+    count_of,
     firing,
     graph,
+    of_slos,
     stat,
     worst,
 )
-from tocsin.plan import Panel, Query, Step, Variable
+from tocsin.plan import Step, Variable
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard
+    from tocsin.plan import Dashboard, Panel
 
 _SLO = 'slo=~"$slo"'
 _WHICH = f"{{{_SLO}}}"
@@ -40,11 +42,12 @@ def slos(factory: Factory) -> Dashboard | None:
     if not factory.slos:
         return None
     panels = (
-        *_now(),
+        *_now(factory),
         *all_objectives(factory, _WHICH),
+        bars_left(factory, _HERE),
         *budgets_left(factory, _HERE),
         _burning(factory),
-        exhausted_first(_HERE),
+        exhausted_first(factory, _HERE),
         *_ratios(factory),
         *_events(factory),
         firing("Burning budgets", "The alerts of objectives that fire.", _SLO),
@@ -55,18 +58,21 @@ def slos(factory: Factory) -> Dashboard | None:
     return page(factory, "slos", "SLOs", description, (CLUSTER, slo), panels, owners, title="SLOs and error budgets")
 
 
-def _now() -> Iterator[Panel]:
+def _now(factory: Factory) -> Iterator[Panel]:
+    whose = of_slos(factory)
     left = f"min({naming.SLO_BUDGET_LEFT}{_HERE})"
-    about = "Of the objective that has least. 1 is untouched, 0 is spent."
+    about = f"Of the objective that has least. 1 is untouched, 0 is spent. {whose}"
     yield stat("Least budget left", about, left, unit="percentunit", steps=LEFT, maximum=1)
     broken = f"count({naming.SLO_BUDGET_LEFT}{_HERE} < 0) or vector(0)"
-    yield stat("Broken", "Series of objectives whose budget is gone.", broken, steps=(Step(None, GOOD), Step(1, BAD)))
+    yield count_of("Broken", f"Series of objectives whose budget is gone. {whose}", broken, BAD)
     fastest = f"max({naming.SLO_BURN_RATE}{_HERE})"
     pace = (Step(None, GOOD), Step(1, WATCH))
-    yield stat("Fastest burn", "At 1 a budget lasts for exactly its period.", fastest, unit="none", steps=pace)
+    about = f"At 1 a budget lasts for exactly its period. {whose}"
+    yield stat("Fastest burn", about, fastest, unit="none", steps=pace)
     first = f"min({naming.SLO_EXHAUSTION}{_HERE})"
     steps = (Step(None, BAD), Step(float(_DAY.seconds), WATCH), Step(7 * float(_DAY.seconds), GOOD))
-    yield stat("First exhaustion", "When the first budget is gone at the pace of now.", first, unit="s", steps=steps)
+    about = f"When the first budget is gone at the pace of now. {whose}"
+    yield stat("First exhaustion", about, first, unit="s", steps=steps)
 
 
 def _burning(factory: Factory) -> Panel:
@@ -76,7 +82,8 @@ def _burning(factory: Factory) -> Panel:
     rate = f"max by (slo) ({naming.SLO_BURN_RATE}{_HERE}{END})"
     return graph(
         "Burn rate",
-        "How many times faster than it lasts a budget burns. The upper line is where the first alert begins.",
+        "How many times faster than it lasts a budget burns. The upper line is where the first alert begins. "
+        + of_slos(factory),
         [(worst("slo", rate), "{{slo}}")],
         "none",
         steps=steps,
@@ -90,24 +97,24 @@ def _ratios(factory: Factory) -> Iterator[Panel]:
     for window in windows:
         errors, total = (f"sum by (slo) ({name(window)}{_HERE}{END})" for name in (naming.slo_errors, naming.slo_total))
         asked.append((worst("slo", f"({errors} / ({total} > 0))"), f"{{{{slo}}}} {window}"))
-    yield graph(
-        "Error ratio by window", "Bad events among all, over the windows of alerts.", asked, "percentunit", maximum=1
-    )
+    about = f"Bad events among all, over the windows of alerts. {of_slos(factory)}"
+    yield graph("Error ratio by window", about, asked, "percentunit", maximum=1)
 
 
 def _events(factory: Factory) -> Iterator[Panel]:
     unit = min(slo.windows.unit for slo in factory.slos.values())
     total, errors = (f"{name(unit)}{_HERE}" for name in (naming.slo_total, naming.slo_errors))
     bad = [(worst("slo", f"sum by (slo) ({errors}{END})"), "{{slo}}")]
-    yield graph("Bad events", "What the budgets go for.", bad, "cps")
+    yield graph("Bad events", f"What the budgets go for. {of_slos(factory)}", bad, "cps")
     if factory.retention.hot.keep.seconds < _DAY.seconds + DASHBOARD_RANGE.seconds:
         return
     deviation = f"3 * sum(stddev_over_time({total}[{_DAY}]))"
     usual = f"sum(avg_over_time({total}[{_DAY}]))"
-    queries = (
-        Query(f"sum({total})", "events"),
-        Query(f"{usual} + {deviation}", "usual at most"),
-        Query(f"clamp_min({usual} - {deviation}, 0)", "usual at least"),
-    )
-    about = "Events of all objectives, and what is usual: three standard deviations around the mean of a day."
-    yield Panel("timeseries", "Events", about, queries, "cps")
+    asked = [
+        (f"sum({total})", "events"),
+        (f"{usual} + {deviation}", "usual at most"),
+        (f"clamp_min({usual} - {deviation}, 0)", "usual at least"),
+    ]
+    about = "Events of all objectives, and what is usual: three standard deviations around the mean of a day. "
+    about += of_slos(factory)
+    yield graph("Events", about, asked, "cps", band=("usual at most", "usual at least"))

@@ -12,7 +12,7 @@ from tocsin import naming
 from tocsin.lower.dashboards.measures import measured
 from tocsin.lower.dashboards.operations import of_severity
 from tocsin.lower.dashboards.page import page
-from tocsin.lower.dashboards.panels import AT_CLUSTER, BAD, CLUSTER, END, WATCH, count_of, firing, graph, worst
+from tocsin.lower.dashboards.panels import AT_CLUSTER, BAD, CLUSTER, END, WATCH, count_of, firing, graph, of_slos, worst
 from tocsin.promql import quote
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _objectives(factory: Factory, tenant: str) -> Iterator[Panel]:
     errors, total = (f"sum by (slo) ({name(window)}{which}{END})" for name in (naming.slo_errors, naming.slo_total))
     yield graph(
         "Error ratio",
-        f"Bad events of the tenant among all of its own, within {window}.",
+        f"Bad events of the tenant among all of its own, within {window}. {of_slos(factory)}",
         [(worst("slo", f"({errors} / ({total} > 0))"), "{{slo}}")],
         "percentunit",
         maximum=1,

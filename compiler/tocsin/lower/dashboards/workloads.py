@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.indicators import Slowdown
 from tocsin.lower.alerts import jobs_of
 from tocsin.lower.dashboards import boards
 from tocsin.lower.dashboards.measures import measured
-from tocsin.lower.dashboards.objectives import budgets_left
+from tocsin.lower.dashboards.monitoring import targets_at_fault
+from tocsin.lower.dashboards.objectives import budgets_left, paces
 from tocsin.lower.dashboards.page import page
 from tocsin.lower.dashboards.panels import (
     AT_CLUSTER,
@@ -21,6 +23,7 @@ from tocsin.lower.dashboards.panels import (
     LINES,
     count_of,
     firing,
+    from_here,
     graph,
     of_signal,
     spread,
@@ -61,7 +64,16 @@ def training(factory: Factory) -> Dashboard | None:
         Variable("node", "Node", f"label_values({TEMP}{{{AT_CLUSTER}, {_JOB}}}, node)"),
         BOARD,
     ]
-    panels = (*_now(factory), *own, *_his_boards(factory), *boards.xid_table(factory, f"{AT_GPU}, {_JOB}"))
+    panels = (
+        *_now(factory),
+        *own,
+        *_spikes(factory),
+        *_paces(factory),
+        *_his_boards(factory),
+        *boards.xid_table(factory, f"{AT_GPU}, {_JOB}"),
+        firing("Alerts of jobs", "Alerts about applications that fire.", 'layer="application"', links=to_job(factory)),
+        targets_at_fault(factory, jobs, AT_CLUSTER),
+    )
     owners = {factory.owner_of("application"), factory.owner_of("runtime")}
     about = "A training job: its progress, its nodes, its GPUs and their XIDs."
     return page(factory, "training", "Training", about, tuple(variables), panels, owners, title="training jobs")
@@ -85,6 +97,7 @@ def inference(factory: Factory) -> Dashboard | None:
         *own,
         *budgets_left(factory),
         firing("Alerts of services", "Alerts about applications that fire.", 'layer="application"'),
+        targets_at_fault(factory, jobs, AT_CLUSTER),
     )
     about = "Services that answer: how many requests, how long they take, how many fail."
     return page(factory, "inference", "Inference", about, tuple(variables), panels, owners, title="inference services")
@@ -137,7 +150,32 @@ def _now(factory: Factory) -> Iterator[Panel]:
     yield stat("Nodes", f"Nodes of the job. {of_signal(factory, 'job_metadata')}", nodes)
     if "xid" in factory.signals:
         hit = f"count(group by ({GPU}) ({naming.XID_NEW}{{{AT_GPU}, {_JOB}}})) or vector(0)"
-        yield count_of("GPUs with an XID", "Boards of the job that reported an XID within the last hour.", hit, BAD)
+        about = f"Boards of the job that reported an XID within the last hour. {of_signal(factory, 'xid')}"
+        yield count_of("GPUs with an XID", about, hit, BAD)
+
+
+def _spikes(factory: Factory) -> Iterator[Panel]:
+    """The loss as its alert sees it."""
+    signal = factory.signals.get("train_loss")
+    if signal is None or not signal.metrics or "job_id" not in signal.metrics[0].labels:
+        return
+    loss, factor = f"{signal.metrics[0].name}{{{_at_job(signal.metrics[0])}}}", factory.limits["train_loss_spike"]
+    usual = f"quantile_over_time(0.5, {loss}[1h]{END}) > 0"
+    times = f"max by (job_id) ({loss}{END} / ({usual}))"
+    yield graph(
+        "Loss against its median",
+        f"How many times its median of the last hour a loss is, of the {LINES} jobs where it is highest; the line is "
+        f"where the alert begins. {of_signal(factory, 'train_loss')}",
+        [(worst("job_id", times), "{{job_id}}")],
+        "none",
+        steps=from_here(float(factor)),
+        links=to_job(factory),
+    )
+
+
+def _paces(factory: Factory) -> Iterator[Panel]:
+    if all("job_id" in slo.by for slo in factory.slos.values() if isinstance(slo.indicator, Slowdown)):
+        yield from paces(factory, f'{AT_CLUSTER}, job_id=~"$job_id"')
 
 
 def _his_boards(factory: Factory) -> Iterator[Panel]:
