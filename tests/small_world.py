@@ -9,9 +9,9 @@ from tocsin.diagnostics import Log
 from tocsin.pipeline import Compiled, compile_spec
 
 _CHANGES = (
-    ('"gpu-node-[01-02]"', '"gpu-node-[01-18]"'),
-    ("hosts: gpu-node-01,", 'hosts: "gpu-node-[01-12]",'),
-    ("hosts: gpu-node-02,", 'hosts: "gpu-node-[17-18]",'),
+    ('"gpu-node-[01-02]"', '"gpu-node-[01-24]"'),
+    ("hosts: gpu-node-01,", 'hosts: "gpu-node-[01-16]",'),
+    ("hosts: gpu-node-02,", 'hosts: "gpu-node-[23-24]",'),
     ("pcie_link_width]", "pcie_link_width, filesystem]"),
 )
 

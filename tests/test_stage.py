@@ -212,8 +212,8 @@ def test_faults_show_on_the_pages() -> None:
 
 
 def test_an_objective_can_fail() -> None:
-    site = stage_of(small_world(), nodes=18).site
-    serving = site.applications["serving", "gpu-node-17"]
+    site = stage_of(small_world(), nodes=24).site
+    serving = site.applications["serving", "gpu-node-23"]
     site.errors("chat-availability", 0.5)
     meters = serving.objectives["chat-availability"].meters
     assert [round(meter.rate) for meter, _, _ in meters] == [25, 25]

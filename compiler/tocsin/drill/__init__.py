@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from tocsin.drill.choice import choose
 from tocsin.drill.faults import FAULTS, Fault
 from tocsin.drill.report import Report, as_json, as_list, as_text
-from tocsin.drill.rounds import Settings, play, stage_of
+from tocsin.drill.rounds import Settings, TooSlowError, play, stage_of
+from tocsin.toolerror import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["FAST", "FAULTS", "Fault", "Report", "as_json", "as_list", "as_text", "drill", "possible"]
 
 FAST = 5  # makes 3 seconds of 15, the usual interval, which two busy processors can serve
+_ATTEMPTS = 3  # at a round that a busy machine has spoiled
 _AT_ONCE = 3  # rounds, each with servers of its own
 
 
@@ -77,7 +79,17 @@ def _played(compiled: Compiled, choice: Choice, settings: Settings) -> list[Verd
     """All rounds, some at a time; whatever ends one ends all."""
 
     def one(round_: Sequence[Chosen]) -> list[Verdict]:
-        return play(compiled, round_, settings)
+        for attempt in range(_ATTEMPTS):
+            try:
+                return play(compiled, round_, settings)
+            except TooSlowError as error:
+                if attempt == _ATTEMPTS - 1:
+                    raise ToolError(
+                        f"this machine is too slow for {settings.fast} times the pace: scrapes of "
+                        f"{', '.join(error.args[0][:5])} failed; let fewer faults happen at a time, or hold the drill "
+                        "without --fast"
+                    ) from None
+        raise AssertionError("the last attempt returns or raises")
 
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         running = [pool.submit(one, round_) for round_ in choice.rounds]

@@ -62,8 +62,12 @@ def stage_of(compiled: Compiled, settings: Settings) -> Stage:
     )
 
 
+class TooSlowError(Exception):
+    """Scrapes failed for no fault of the site, and with them what was to be told; `args` are the targets."""
+
+
 def play(compiled: Compiled, round_: Sequence[Chosen], settings: Settings) -> list[Verdict]:
-    """The verdicts on the faults of a round, in its order."""
+    """The verdicts on the faults of a round, in its order; TooSlowError where they say nothing."""
     needs_hosts = any(not chosen.place.server for chosen in round_)
     stage = stage_of(compiled, settings if needs_hosts else settings._replace(nodes=1))
     for chosen in round_:
@@ -79,7 +83,11 @@ def play(compiled: Compiled, round_: Sequence[Chosen], settings: Settings) -> li
         happened = [one.end(fault) for fault in happened]
         settings.say("waiting for the end to be told")
         one.wait_for_ends(happened)
-        return [judge(compiled.factory, fault, stage.inbox.messages()) for fault in happened]
+        verdicts = [judge(compiled.factory, fault, stage.inbox.messages()) for fault in happened]
+        missed = [] if all(verdict.fine for verdict in verdicts) else stage.missed()
+        if missed:
+            raise TooSlowError(missed)
+        return verdicts
 
 
 class _Round:

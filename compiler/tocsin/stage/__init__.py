@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
+from tocsin.capacity import PEERS
+from tocsin.catalog import MONITORS
 from tocsin.emit.alertmanager import CONFIGURATION, alertmanager
 from tocsin.emit.prometheus import prometheus
 from tocsin.emit.rules import rules
 from tocsin.fleet.inbox import Inbox
 from tocsin.fleet.listener import Listener
 from tocsin.fleet.program import free_address
+from tocsin.naming import SHARD_JOB
 from tocsin.stage import servers
 from tocsin.stage.adaptation import adapted, proxied, timeless
 from tocsin.stage.pace import faster
@@ -96,6 +99,17 @@ class Stage:
     def ask(self, path: str, **parameters: str) -> Any:
         """`data` of an answer of its API."""
         return servers.asked(self.prometheus, f"/api/v1/{path}?{urlencode(parameters)}")
+
+    def missed(self) -> list[str]:
+        """The targets of which scrapes failed although they answer: the machine is too slow for this pace."""
+        missed = "(count_over_time(up[1h]) - sum_over_time(up[1h])) > 0"
+        found = {(one["job"], one.get("node", ""), one["instance"]) for one, _ in self.query(missed)}
+        real = {*MONITORS, PEERS, SHARD_JOB}  # those may have been killed
+        return sorted(
+            instance
+            for job, host, instance in found
+            if job not in real and (job, host) not in self.site.ill and ("", host) not in self.site.ill
+        )
 
     def kill(self, name: str) -> None:
         """A server dies at once, without a word to anybody."""

@@ -47,6 +47,7 @@ class Site:
         self._fresh: dict[str, tuple[float, str]] = {}  # pages by their URLs, and when they were made
         self._dead: set[str] = set()  # hosts of which nothing answers
         self._silent: set[tuple[str, str]] = set()  # jobs that do not answer on a host
+        self.ill: set[tuple[str, str]] = set()  # all that ever were silent on purpose; any job has the name ""
         files = {artifact.path: artifact.text for artifact in counters(plan)}
         for group, hosts in scene.groups:
             for host in hosts:
@@ -228,6 +229,7 @@ class Site:
     def node_down(self, host: str) -> None:
         """Nothing of a host answers."""
         self._dead.add(host)
+        self.ill.add(("", host))
 
     def node_up(self, host: str) -> None:
         """It answers again."""
@@ -236,6 +238,7 @@ class Site:
     def exporter_down(self, host: str, job: str = "dcgm") -> None:
         """What a job scrapes on a host hangs up on whoever asks it; one on no host has the host ``."""
         self._silent.add((job, host))
+        self.ill.add((job, host))
 
     def exporter_up(self, host: str, job: str = "dcgm") -> None:
         """It answers again."""
