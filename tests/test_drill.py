@@ -231,6 +231,17 @@ def test_a_report_is_a_table_or_an_object() -> None:
     assert said["left_out"] == [{"fault": "disk-filling", "reason": "no past"}]
 
 
+def test_the_table_of_the_readme_is_one_of_the_example() -> None:
+    """Its times are those of one drill; its faults, alerts and receivers are the spec's."""
+    table = (ROOT / "README.md").read_text("utf-8").partition("\nfault ")[2].partition("```")[0].splitlines()[1:]
+    plan = compiled(EXAMPLE).plan
+    receivers = {receiver.name for receiver in plan.notifications.receivers}
+    assert len(table) >= 8
+    for name, alert, told, *_ in (line.split() for line in table):
+        assert BY_NAME[name].alert == ("" if alert == "none" else alert)
+        assert told in (receivers if BY_NAME[name].alert else {"nobody"})
+
+
 # --- real servers -----------------------------------------------------------------------------------------------------
 
 SPEED = 15
