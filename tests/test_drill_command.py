@@ -86,7 +86,7 @@ def test_its_exit_status_says_whether_all_was_told(
 
     def played(*_: object, **options: object) -> Report:
         asked.update(options)
-        return Report("incident-world", "east", 5, (verdict,), (), 400.0)
+        return Report("incident-world", "east", 5, (verdict,), (), (), 400.0)
 
     for name in ("PROMETHEUS", "ALERTMANAGER"):
         monkeypatch.setenv(name, sys.executable)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.drill.expectation import silenced
-from tocsin.drill.judging import Happened, is_over, is_told, judge
+from tocsin.drill.judging import Happened, is_over, is_told, judge, strays
 from tocsin.indicators import TimeSlice
 from tocsin.naming import WATCHDOG
 from tocsin.stage import Stage, servers
@@ -62,12 +62,19 @@ def stage_of(compiled: Compiled, settings: Settings) -> Stage:
     )
 
 
+class Played(NamedTuple):
+    """The verdicts of a round in its order, and what was told without a fault."""
+
+    verdicts: tuple[Verdict, ...]
+    strays: tuple[tuple[str, str], ...]
+
+
 class TooSlowError(Exception):
     """Scrapes failed for no fault of the site, and with them what was to be told; `args` are the targets."""
 
 
-def play(compiled: Compiled, round_: Sequence[Chosen], settings: Settings) -> list[Verdict]:
-    """The verdicts on the faults of a round, in its order; TooSlowError where they say nothing."""
+def play(compiled: Compiled, round_: Sequence[Chosen], settings: Settings) -> Played:
+    """What a round came to; TooSlowError where that says nothing."""
     needs_hosts = any(not chosen.place.server for chosen in round_)
     stage = stage_of(compiled, settings if needs_hosts else settings._replace(nodes=1))
     for chosen in round_:
@@ -83,11 +90,12 @@ def play(compiled: Compiled, round_: Sequence[Chosen], settings: Settings) -> li
         happened = [one.end(fault) for fault in happened]
         settings.say("waiting for the end to be told")
         one.wait_for_ends(happened)
-        verdicts = [judge(compiled.factory, fault, stage.inbox.messages()) for fault in happened]
+        messages = stage.inbox.messages()
+        verdicts = tuple(judge(compiled.factory, fault, messages) for fault in happened)
         missed = [] if all(verdict.fine for verdict in verdicts) else stage.missed()
         if missed:
             raise TooSlowError(missed)
-        return verdicts
+        return Played(verdicts, strays(happened, messages))
 
 
 class _Round:
