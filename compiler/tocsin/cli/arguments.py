@@ -26,6 +26,7 @@ examples:
   tocsin build specs/ai-factory.yaml           compile it to out/, proven with promtool and amtool
   tocsin build specs/ai-factory.yaml --check   fail where out/ is not what the spec says, as CI does
   tocsin lint-expr 'rate(up[5m])'               what is wrong with an expression
+  tocsin drill --fast specs/ai-factory.yaml    let faults happen, and see who is told
   tocsin explain OWN101                        what a code means and how to mend it
   generate-spec | tocsin check -               read a spec from standard input
 """
@@ -45,6 +46,13 @@ Compile a spec and run only its generated tests: every alert with promtool, ever
 _CAPACITY = """\
 Predict what the servers of a spec will hold and take in - series, samples per second, memory, disk, remote write - by
 server, job and owner. Nothing is started and nothing is written."""
+
+_DRILL = """\
+Hold a drill: a real Prometheus and a real Alertmanager run what the spec generates, on loopback, against a site that is
+simulated from the spec. Faults happen, and who is told, of what, after how long and how often is held against the spec.
+By default every interval is the generated one, and a drill takes as long as the slowest `for`. Nothing leaves the
+machine: each receiver is a webhook on loopback. prometheus and alertmanager are found on PATH, or named by PROMETHEUS
+and ALERTMANAGER. Exit status 1 where a fault was told to nobody, to the wrong ones, again, or without its place."""
 
 _EXPLAIN = """\
 Say what the code of a message means, why it matters, and how to mend what it is about."""
@@ -101,6 +109,21 @@ def parser() -> argparse.ArgumentParser:
     capacity.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
     capacity.add_argument("--format", choices=("text", "json"), default="text", help="of the tables (default: text)")
     capacity.add_argument("--retention", metavar="TIME", help="how long samples are kept (default: what the spec says)")
+
+    drill = _command(commands, "drill", "let faults happen and see who is told", _DRILL)
+    drill.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+    drill.add_argument(
+        "--fault", action="append", default=[], metavar="NAME", help="this one only; may be given again (default: all)"
+    )
+    drill.add_argument("--cluster", default="", metavar="NAME", help="where they happen (default: the first cluster)")
+    drill.add_argument("--list", action="store_true", help="list the faults, and which of them this spec can show")
+    drill.add_argument(
+        "--fast",
+        action="store_true",
+        help="one second stands for five: intervals, windows, `for` and the waits of routes are divided",
+    )
+    drill.add_argument("--any-hour", action="store_true", help="do without the hours of owners and without maintenance")
+    drill.add_argument("--format", choices=("text", "json"), default="text", help="of the report (default: text)")
 
     lint = _command(commands, "lint-expr", "type-check a PromQL expression", _LINT)
     lint.add_argument("expr", metavar="EXPR", help="a PromQL expression, or - for standard input")

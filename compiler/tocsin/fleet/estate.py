@@ -19,7 +19,7 @@ from tocsin.fleet.listener import Listener, same_port
 from tocsin.fleet.port import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from tocsin.catalog import ExporterKind, Metric
@@ -168,10 +168,13 @@ def _entities(kind: str, seen: Seen) -> Iterator[dict[str, str]]:
             yield {**named, "namespace": f"team-{index % 2}", "uid": one, "switch": one}
 
 
-def of_node(whole: Seen, host: str) -> Callable[[], Iterator[Family]]:
-    """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself, as of then."""
+def of_node(whole: Seen, host: str, wanted: Container[str] | None = None) -> Callable[[], Iterator[Family]]:
+    """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself, as of then.
+
+    Or as much of it as is `wanted`.
+    """
     own = {"node_cpu_seconds_total", *(metric.name for metric in shown())}
-    others = [one for one in metrics_of("node") if one.name not in own]
+    others = [one for one in metrics_of("node") if one.name not in own and (wanted is None or one.name in wanted)]
     return lambda: families(others, _of(whole, host), {})
 
 
