@@ -38,7 +38,7 @@ NOUNS = {
     "stores",
     "versions",
 }
-STAGES = {"load", "resolve", "check", "lower", "emit", "verify", "report", "write"}
+STAGES = {"load", "resolve", "check", "lower", "emit", "verify", "report", "write", "preview"}
 ASSEMBLY = {"pipeline"}
 DOOR = {"cli", "__main__"}
 FLOORS = (GROUND, NOUNS, STAGES, ASSEMBLY, DOOR)
@@ -62,6 +62,7 @@ NEVER = {
     "verify": {"spec", "factory", "plan", "document"},
     "report": {"spec", "factory", "plan", "artifact", "document"},
     "write": {"spec", "factory", "plan", "document", "diagnostics"},
+    "preview": {"spec", "factory", "plan", "document", "diagnostics", "promql", "promtypes"},
 }
 
 # Effects have one home each.

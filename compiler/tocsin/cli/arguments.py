@@ -24,6 +24,8 @@ examples:
   tocsin check specs/ai-factory.yaml           look a spec over, fast, without external tools
   tocsin build specs/ai-factory.yaml           compile it to out/, proven with promtool and amtool
   tocsin build specs/ai-factory.yaml --check   fail where out/ is not what the spec says, as CI does
+  tocsin preview specs/ai-factory.yaml --prometheus http://127.0.0.1:9090
+                                                its dashboards as one page, without a Grafana
   tocsin lint-expr 'rate(up[5m])'               what is wrong with an expression
   tocsin explain OWN101                        what a code means and how to mend it
   generate-spec | tocsin check -               read a spec from standard input
@@ -45,6 +47,11 @@ _CAPACITY = """\
 Predict what the servers of a spec will hold and take in - series, samples per second, memory, disk, remote write - by
 server, job and owner. Nothing is started and nothing is written."""
 
+_PREVIEW = """\
+Draw every dashboard of a spec into one HTML file, which needs no network and no Grafana: a reviewer opens it and sees
+what the spec's files would show. The data is what the Prometheus at --prometheus knows; links between dashboards work,
+and variables can be chosen as far as --choices goes. Exit status 3 where Prometheus cannot be asked."""
+
 _EXPLAIN = """\
 Say what the code of a message means, why it matters, and how to mend what it is about."""
 
@@ -59,6 +66,10 @@ Print a completion script. To have it in every shell, put one of these where the
   bash  eval "$(tocsin completion bash)"      ~/.bashrc
   zsh   eval "$(tocsin completion zsh)"       ~/.zshrc, after compinit
   fish  tocsin completion fish | source       ~/.config/fish/config.fish"""
+
+
+_CHOICES = "values of variables for which each dashboard is in the page, links first (default: 32)"
+_OUTPUT = "where the page is written, or - for standard output (default: preview.html)"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -85,6 +96,13 @@ def parser() -> argparse.ArgumentParser:
     capacity.add_argument("--format", choices=("text", "json"), default="text", help="of the tables (default: text)")
     capacity.add_argument("--retention", metavar="TIME", help="how long samples are kept (default: what the spec says)")
 
+    preview = _command(commands, "preview", "draw the dashboards into one page", _PREVIEW)
+    preview.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+    preview.add_argument("--prometheus", metavar="URL", required=True, help="whose data is shown")
+    preview.add_argument("--last", metavar="TIME", default="6h", help="how much of the past is shown (default: 6h)")
+    preview.add_argument("--choices", metavar="N", type=_count, default=32, help=_CHOICES)
+    preview.add_argument("--output", metavar="FILE", default="preview.html", help=_OUTPUT)
+
     lint = _command(commands, "lint-expr", "type-check a PromQL expression", _LINT)
     lint.add_argument("expr", metavar="EXPR", help="a PromQL expression, or - for standard input")
     lint.add_argument("--spec", metavar="SPEC", help="whose series and labels there are (default: the catalogue's)")
@@ -98,6 +116,12 @@ def parser() -> argparse.ArgumentParser:
     completion = _command(commands, "completion", "print a completion script for a shell", _COMPLETION)
     completion.add_argument("shell", choices=SHELLS)
     return top
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to 1000")
+    return int(text)
 
 
 def _command(
