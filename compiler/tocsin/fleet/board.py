@@ -67,6 +67,14 @@ class Board:
         """The value of a field now."""
         return self._meters[name].read()
 
+    def put(self, name: str, value: float) -> None:
+        """Let a field show a value from now on; KeyError for a field that the catalogue does not know."""
+        self._meters[name].put(value)
+
+    def add(self, name: str, amount: float) -> None:
+        """Let a counter jump by an amount; KeyError for a field that the catalogue does not know."""
+        self._meters[name].add(amount)
+
     def xid(self, code: int) -> None:
         """The driver reports an error; the field keeps its code."""
         self._meters[XID].put(code)

@@ -130,6 +130,31 @@ def _entities(kind: str, seen: Seen) -> Iterator[dict[str, str]]:
             yield {**named, "namespace": f"team-{index % 2}", "uid": one, "switch": one}
 
 
+def of_node(whole: Seen, host: str) -> list[Family]:
+    """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself."""
+    own = {"node_cpu_seconds_total", *(metric.name for metric in shown())}
+    return list(families([one for one in metrics_of("node") if one.name not in own], _of(whole, host), {}))
+
+
+def answer(kind: ExporterKind, flavour: str, path: str, whole: Seen, host: str = "") -> str:
+    """The page of an exporter, of a `host` where it stands on one.
+
+    A proxy's is that of the host it is asked for, Slurm has several. `flavour` counts where there are flavours.
+    """
+    if kind.mapped:
+        return page(Family(name, "gauge", "of the coolant", [({}, 40)]) for name in COOLING)
+    if kind.stands == "proxy":
+        (host,) = parse_qs(urlsplit(path).query)["target"]
+    metrics = metrics_of(kind.id, flavour if kind.flavours else "")
+    here = [metric for metric in metrics if path.startswith(metric.page or "/metrics")]
+    seen = _of(whole, host or whole.hosts[0]) if host or kind.sees == "host" else whole
+    return page(families(here, seen, {new: old for old, new in kind.renames}))
+
+
+def _of(whole: Seen, host: str) -> Seen:
+    return Seen([host], {host: whole.gpus.get(host, [""])}, whole.ports)
+
+
 class Estate:
     """Listens on loopback for every exporter of the catalogue beside dcgm and node; use it in a `with`.
 
@@ -168,32 +193,20 @@ class Estate:
 
     def of_node(self, host: str) -> list[Family]:
         """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself."""
-        own = {"node_cpu_seconds_total", *(metric.name for metric in shown())}
-        return list(families([one for one in metrics_of("node") if one.name not in own], self._of(host), {}))
-
-    def _of(self, host: str) -> Seen:
-        return Seen([host], {host: self._whole.gpus.get(host, [""])}, self._whole.ports)
+        return of_node(self._whole, host)
 
     def _listen(self, kind: ExporterKind) -> dict[str, object]:
         """Start an exporter; what a spec says of it."""
         if kind.stands == "node":
-            answers = [lambda path, _body, host=host: self._answer(kind, path, host) for host in self._whole.hosts]
+            answers = [
+                lambda path, _body, host=host: answer(kind, FLAVOUR, path, self._whole, host)
+                for host in self._whole.hosts
+            ]
             self._listeners += (found := same_port(self._whole.hosts, answers, 0))
             return {"port": found[0].address[1]}
-        one = Listener(("127.0.0.1", 0), lambda path, _body: self._answer(kind, path, ""))
+        one = Listener(("127.0.0.1", 0), lambda path, _body: answer(kind, FLAVOUR, path, self._whole))
         self._listeners.append(one)
         at = f"127.0.0.1:{one.address[1]}"
         if kind.stands == "proxy":
             return {"at": at, "hosts": [f"bmc-{host}" for host in self._whole.hosts]}
         return {"at": [at], **({"flavour": FLAVOUR} if kind.flavours else {})}
-
-    def _answer(self, kind: ExporterKind, path: str, host: str) -> str:
-        """A page: a proxy's is that of the host it is asked for, Slurm has several."""
-        if kind.mapped:
-            return page(Family(name, "gauge", "of the coolant", [({}, 40)]) for name in COOLING)
-        if kind.stands == "proxy":
-            (host,) = parse_qs(urlsplit(path).query)["target"]
-        metrics = metrics_of(kind.id, FLAVOUR if kind.flavours else "")
-        here = [metric for metric in metrics if path.startswith(metric.page or "/metrics")]
-        seen = self._of(host or self._whole.hosts[0]) if host or kind.sees == "host" else self._whole
-        return page(families(here, seen, {new: old for old, new in kind.renames}))

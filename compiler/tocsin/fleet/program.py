@@ -41,12 +41,18 @@ def running(name: str, command: Sequence[str], folder: Path) -> Iterator[Program
     try:
         yield Program(name, process, log)
     finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(20)
+    except BaseException as error:  # a second Ctrl-C as well: nothing is left running
+        process.kill()
+        process.wait()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
 
 
 def free_address(host: str = "127.0.0.1") -> str:

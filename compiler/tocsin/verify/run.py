@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OURS = "if the spec's line looks right, this is a fault of tocsin: please report it with the spec"
+_JUDGES = ("promtool", "amtool")
+_ALSO = {"alertmanager": ("prometheus-alertmanager",)}  # what Debian calls it
 TIMEOUT = 600  # seconds for one call; the tests of a thousand SLOs need a fraction of it
 
 
@@ -48,13 +50,15 @@ class Answer:
 def find(name: str, environment: Mapping[str, str]) -> Tool:
     """The program that NAME in the environment names, else the one on PATH; ToolError where there is none."""
     named = environment.get(name.upper())
-    path = shutil.which(named or name, path=environment.get("PATH"))
+    called = (named,) if named else (name, *_ALSO.get(name, ()))
+    path = next(filter(None, (shutil.which(one, path=environment.get("PATH")) for one in called)), None)
     if path is None:
+        otherwise = f"{'' if name in _JUDGES else 'or '}set {name.upper()} to its path"
+        otherwise += ", or build with --no-verify" if name in _JUDGES else ""
         where = f"{name.upper()}={named}" if named else "PATH"
         raise ToolError(
             f"{name} was not found ({where}): install it (Debian and Ubuntu: apt install prometheus "
-            f"prometheus-alertmanager; macOS: brew install prometheus alertmanager), set {name.upper()} to its path, "
-            "or build with --no-verify"
+            f"prometheus-alertmanager; macOS: brew install prometheus alertmanager), {otherwise}"
         )
     said = call([path, "--version"], None).output.split()
     version = said[said.index("version") + 1] if "version" in said[:-1] else "?"
