@@ -7,9 +7,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from selenium import webdriver
+from selenium.webdriver import ActionChains
+from selenium.webdriver.support.wait import WebDriverWait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from toolbox_browser import Browser
@@ -79,6 +81,25 @@ class Opened:
         """The places of all dashboards, in the order of the side."""
         links = self.run("return [...document.querySelectorAll('nav a')].map((a) => a.getAttribute('href'))")
         return [link for link in links if link.startswith("#/d/")]
+
+    def wait(self, true: Callable[[], bool]) -> None:
+        """Until something is so; TimeoutException where it does not come to be."""
+        WebDriverWait(self.driver, 10, 0.05).until(lambda _: true())
+
+    def drag(self, selector: str, start: float, end: float) -> None:
+        """With the mouse from one share of an element's width to another."""
+        element = self.driver.find_element("css selector", selector)
+        half = element.size["width"] / 2
+        first, last = (int(half * (2 * share - 1)) for share in (start, end))
+        chain = ActionChains(self.driver).move_to_element_with_offset(element, first, 0).click_and_hold()
+        chain.move_to_element_with_offset(element, last, 0).release().perform()
+
+    def hover(self, selector: str) -> None:
+        """The mouse at three quarters of an element's width."""
+        element = self.driver.find_element("css selector", selector)
+        offset = int(element.size["width"] / 4)
+        chain = ActionChains(self.driver).move_to_element(element)
+        chain.move_to_element_with_offset(element, offset, 0).perform()
 
     def color(self, scheme: str) -> None:
         """Prefer light or dark colours."""

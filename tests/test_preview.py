@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,27 +13,21 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 from conftest import ROOT
+from preview_made import FOLDERS, HOSTILE, HOUR, Told, artifacts, hostile_page, panel
 from tocsin.preview.boards import boards
 from tocsin.preview.choices import gathered
 from tocsin.preview.heatmaps import buckets
 from tocsin.preview.legends import legend
 from tocsin.preview.links import links
-from tocsin.preview.page import inert, page
+from tocsin.preview.page import inert
 from tocsin.preview.parts import part
-from tocsin.preview.prometheus import Prometheus, RefusedError, Series
+from tocsin.preview.prometheus import Series
 from tocsin.preview.tables import table
 from tocsin.preview.times import POINTS, Period
 from tocsin.preview.variables import asked, interpolated, matcher
 from tocsin.templates import template
 from tocsin.units import Duration
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.artifact import Artifact
-
-HOUR = Period.before(7200, Duration.of(hours=1))
-HOSTILE = "</script><script>alert(1)</script><!--\u2028\u2029]]>&lt;\"'"
 # What npm's uplot 1.6.32 holds, by SHA-256.
 UPLOT = {
     "uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
@@ -127,18 +121,13 @@ def test_buckets_hold_what_fell_into_them() -> None:
     assert [(row["name"], row["values"]) for row in rows] == [("0.1", [4, 4]), ("1", [5, 4]), ("+Inf", [1, 4])]
 
 
-def _panel(kind: str, **more: Any) -> dict[str, Any]:
-    said = {"type": kind, "title": "T", "gridPos": {"x": 0, "y": 0, "w": 12, "h": 8}, "fieldConfig": {"defaults": {}}}
-    return {**said, "targets": [{"expr": "up", "instant": kind in ("table", "stat"), "legendFormat": ""}], **more}
-
-
 LINK = {"title": "Its GPU", "url": "/d/gpus?var-node=${__field.labels.node}&var-gpu=${__field.labels.gpu}&x"}
 
 
 def test_a_link_carries_the_labels_and_one_that_lacks_some_is_none() -> None:
-    panel = _panel("timeseries", fieldConfig={"defaults": {"links": [LINK]}})
-    assert [*links(panel, {"node": "a", "gpu": "g"})] == [("Its GPU", "gpus", (("node", "a"), ("gpu", "g")))]
-    assert [*links(panel, {"node": "a"})] == []
+    shown_in = panel("timeseries", fieldConfig={"defaults": {"links": [LINK]}})
+    assert [*links(shown_in, {"node": "a", "gpu": "g"})] == [("Its GPU", "gpus", (("node", "a"), ("gpu", "g")))]
+    assert [*links(shown_in, {"node": "a"})] == []
 
 
 def test_rows_of_several_queries_become_one() -> None:
@@ -154,12 +143,12 @@ def test_rows_of_several_queries_become_one() -> None:
         },
     ]
     link = {"title": "Its budget", "url": "/d/slos?var-slo=${__data.fields.slo}&x"}
-    panel = _panel("table", transformations=steps, fieldConfig={"defaults": {"links": [link]}})
+    shown_in = panel("table", transformations=steps, fieldConfig={"defaults": {"links": [link]}})
     answers = [
         [Series({"slo": "a", "owner": "o"}, [(0, 0.99)]), Series({"slo": "b", "owner": "p"}, [(0, 0.5)])],
         [Series({"slo": "b"}, [(0, 0.1)]), Series({"slo": "c"}, [(0, float("nan"))])],
     ]
-    shown = table(panel, answers)
+    shown = table(shown_in, answers)
     assert shown["columns"] == ["owner", "slo", "objective", "left"]
     assert [row["cells"] for row in shown["rows"]] == [
         ["o", "a", 0.99, None],
@@ -171,75 +160,34 @@ def test_rows_of_several_queries_become_one() -> None:
 
 def test_what_is_too_much_is_counted() -> None:
     many = [Series({"node": f"n{index}"}, [(0, 1)]) for index in range(130)]
-    assert len(part(_panel("timeseries"), [many], HOUR)["rows"]) == 40
-    assert part(_panel("timeseries"), [many], HOUR)["more"] == 90
-    assert part(_panel("table"), [many], HOUR)["more"] == 30
+    assert len(part(panel("timeseries"), [many], HOUR)["rows"]) == 40
+    assert part(panel("timeseries"), [many], HOUR)["more"] == 90
+    assert part(panel("table"), [many], HOUR)["more"] == 30
 
 
 def test_what_cannot_be_drawn_says_so() -> None:
-    assert part(_panel("geomap"), [[]], HOUR) == {"error": "The preview does not draw panels of the kind geomap."}
-    unknown = _panel("table", transformations=[{"id": "groupBy", "options": {}}])
+    assert part(panel("geomap"), [[]], HOUR) == {"error": "The preview does not draw panels of the kind geomap."}
+    unknown = panel("table", transformations=[{"id": "groupBy", "options": {}}])
     assert part(unknown, [[]], HOUR) == {"error": "The preview does not know the transformation groupBy."}
 
 
 # --- which choices are in the page ------------------------------------------------------------------------------------
 
 
-class Told(Prometheus):
-    """Three nodes, each with a series that links lead from; keeps what it was asked."""
-
-    def __init__(self, nodes: tuple[str, ...] = ("a", "b", "c")) -> None:
-        super().__init__("http://127.0.0.1:1")
-        self.nodes = nodes
-        self.queries: list[str] = []
-
-    def instant(self, expr: str, _moment: float) -> list[Series]:
-        return self.range(expr, HOUR)
-
-    def range(self, expr: str, period: Period) -> list[Series]:
-        self.queries.append(expr)
-        if "broken" in expr:
-            raise RefusedError("parse error")
-        return [Series({"node": node}, [(period.end, 1.0)]) for node in self.nodes if node != "c"]
-
-    def values(self, _label: str, _selector: str, _period: Period) -> list[str]:
-        return list(self.nodes)
-
-
-def _artifacts() -> Iterator[Artifact]:
-    from tocsin.artifact import Artifact
-
-    link = {"title": "There", "url": "/d/two?var-node=${__field.labels.node}&x"}
-    variable = {"type": "query", "name": "node", "label": "Node", "query": "label_values(up, node)", "allValue": ".*"}
-    target = {"expr": 'up{node=~"$node"}', "instant": False, "legendFormat": "{{node}}"}
-    wrong = {**target, "expr": "broken"}
-    boards = {
-        "one": [_panel("timeseries", targets=[target], fieldConfig={"defaults": {"links": [link]}})],
-        "two": [_panel("stat", targets=[{**target, "instant": True}]), _panel("timeseries", targets=[wrong])],
-    }
-    for uid, panels in boards.items():
-        said = {"uid": uid, "title": HOSTILE, "time": {"from": "now-6h"}, "panels": panels}
-        said |= {"templating": {"list": [variable]}, "links": []}
-        yield Artifact(f"grafana/dashboards/f/{uid}.json", json.dumps(said), ())
-
-
-FOLDERS = {"one": "F", "two": "F"}
-
-
 def test_all_comes_first_then_what_links_lead_to_then_single_values() -> None:
-    found = gathered(boards(_artifacts(), FOLDERS), Told(), HOUR, 10)
+    found = gathered(boards(artifacts(), FOLDERS), Told(), HOUR, 10)
     assert [*found.choices["two"]] == [(None,), ("a",), ("b",), ("c",)]
     assert [*found.choices["one"]] == [(None,), ("a",), ("b",), ("c",)]
 
 
 def test_no_dashboard_has_more_choices_than_the_limit() -> None:
-    found = gathered(boards(_artifacts(), FOLDERS), Told(), HOUR, 2)
+    found = gathered(boards(artifacts(), FOLDERS), Told(), HOUR, 2)
     assert [*found.choices["two"]] == [(None,), ("a",)]
 
 
-def test_nothing_is_asked_twice_and_a_refusal_is_shown_in_its_panel() -> None:
+def test_nothing_is_asked_twice_and_a_refusal_is_shown_in_itspanel() -> None:
     told = Told()
-    found = gathered(boards(_artifacts(), FOLDERS), told, HOUR, 10)
+    found = gathered(boards(artifacts(), FOLDERS), told, HOUR, 10)
     # Three values and all of them, once for now and once over time.
     assert len(told.queries) == 2 * 4 + 1
     assert told.queries.count("broken") == 1
@@ -250,13 +198,8 @@ def test_nothing_is_asked_twice_and_a_refusal_is_shown_in_its_panel() -> None:
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
-def _page() -> str:
-    found = gathered(boards(_artifacts(), {"one": HOSTILE, "two": "F"}), Told((HOSTILE, "a")), HOUR, 10)
-    return page(found, HOUR, {"factory": "lab", "kind": "live", "badge": "Live", "source": HOSTILE, "note": "n"})
-
-
 def test_the_page_needs_nothing_else() -> None:
-    text = re.sub(r"(?s)<script type=.*?</script>", "", _page())
+    text = re.sub(r"(?s)<script type=.*?</script>", "", hostile_page())
     assert not re.findall(r'(?:src|href)="(?!data:,")[^"]*"', text)
     assert "@import" not in text
     assert "url(" not in text
@@ -266,10 +209,10 @@ def test_the_page_needs_nothing_else() -> None:
     assert "unsafe" not in policy[1]
 
 
-def test_the_policy_names_what_stands_in_the_page() -> None:
+def test_the_policy_names_what_stands_in_thehostile_page() -> None:
     import base64
 
-    text = _page()
+    text = hostile_page()
     for tag in ("style", "script"):
         (body,) = re.findall(rf"(?s)<{tag}>(.*?)</{tag}>", text)
         digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
@@ -277,7 +220,7 @@ def test_the_policy_names_what_stands_in_the_page() -> None:
 
 
 def test_no_text_of_the_data_is_markup() -> None:
-    text = _page()
+    text = hostile_page()
     assert text.count("<script") == 2
     assert text.count("</script") == 2
     assert "<!--" not in text
@@ -311,7 +254,7 @@ def test_the_library_is_the_published_one(name: str) -> None:
 
 
 def test_the_library_keeps_its_licence() -> None:
-    assert "uPlot (v1.6.32)" in _page()
+    assert "uPlot (v1.6.32)" in hostile_page()
     assert "MIT" in template("preview/uplot/LICENSE")
 
 

@@ -24,9 +24,9 @@ _PROGRAMS = ("usr/lib/chromium/chromium-headless-shell", "usr/bin/chromium-headl
 _FONTS = """\
 <?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
-<fontconfig><dir>/usr/share/fonts</dir><dir>{folder}/usr/share/fonts</dir><cachedir>{folder}/fonts.cache</cachedir>
-<alias><family>system-ui</family><prefer><family>DejaVu Sans</family></prefer></alias>
-<alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias></fontconfig>
+<fontconfig><include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+<dir>/usr/share/fonts</dir><dir>{folder}/usr/share/fonts</dir><cachedir>{folder}/fonts.cache</cachedir>
+</fontconfig>
 """
 
 

@@ -25,9 +25,9 @@ const Cells = (() => {
   };
 
   const paint = (canvas, rows, height, panel, view) => {
-    const wide = canvas.clientWidth, high = height * rows.length, ratio = devicePixelRatio || 1;
+    const width = canvas.clientWidth, high = height * rows.length, ratio = devicePixelRatio || 1;
     canvas.style.height = `${high}px`;
-    canvas.width = Math.max(Math.floor(wide * ratio), 1);
+    canvas.width = Math.max(Math.floor(width * ratio), 1);
     canvas.height = Math.max(Math.floor(high * ratio), 1);
     const ctx = canvas.getContext("2d");
     ctx.scale(ratio, ratio);
@@ -35,14 +35,15 @@ const Cells = (() => {
     const gap = panel.kind === "state-timeline" ? 0 : 1;
     rows.forEach((row, index) => {
       row.values.forEach((value, at) => {
-        const [left, right] = place(at, wide, view);
-        if (value === null || right <= 0 || left >= wide) return;
+        const [left, right] = place(at, width, view);
+        if (value === null || right <= 0 || left >= width) return;
         const color = panel.kind === "heatmap" ? heatOf(value, most) : fill(step(panel, value));
         if (!color) return;
         ctx.fillStyle = color;
-        ctx.fillRect(left, index * height + 1, Math.max(right - left - (right - left > 8 ? gap : 0), 1), height - 2);
+        const from = Math.floor(left), wide = Math.max(Math.ceil(right) - from - (right - left > 8 ? gap : 0), 1);
+        ctx.fillRect(from, index * height + 1, wide, height - 2);
       });
-      if (panel.kind === "state-timeline") labels(ctx, row, index * height, height, wide, panel, view);
+      if (panel.kind === "state-timeline") labels(ctx, row, index * height, height, width, panel, view);
     });
   };
 

@@ -24,8 +24,7 @@ examples:
   tocsin check specs/ai-factory.yaml           look a spec over, fast, without external tools
   tocsin build specs/ai-factory.yaml           compile it to out/, proven with promtool and amtool
   tocsin build specs/ai-factory.yaml --check   fail where out/ is not what the spec says, as CI does
-  tocsin preview specs/ai-factory.yaml --prometheus http://127.0.0.1:9090
-                                                its dashboards as one page, without a Grafana
+  tocsin preview specs/ai-factory.yaml         its dashboards as one page, without a Grafana
   tocsin lint-expr 'rate(up[5m])'               what is wrong with an expression
   tocsin explain OWN101                        what a code means and how to mend it
   generate-spec | tocsin check -               read a spec from standard input
@@ -49,8 +48,9 @@ server, job and owner. Nothing is started and nothing is written."""
 
 _PREVIEW = """\
 Draw every dashboard of a spec into one HTML file, which needs no network and no Grafana: a reviewer opens it and sees
-what the spec's files would show. The data is what the Prometheus at --prometheus knows; links between dashboards work,
-and variables can be chosen as far as --choices goes. Exit status 3 where Prometheus cannot be asked."""
+what the spec's files show. The data is what the Prometheus at --prometheus knows. Without one, a Prometheus is started
+with the spec's files (found on PATH, or named by PROMETHEUS) and watches a simulated site; the page says so. Links
+between dashboards work, and variables can be chosen as far as --choices goes."""
 
 _EXPLAIN = """\
 Say what the code of a message means, why it matters, and how to mend what it is about."""
@@ -68,6 +68,7 @@ Print a completion script. To have it in every shell, put one of these where the
   fish  tocsin completion fish | source       ~/.config/fish/config.fish"""
 
 
+_LAST = "how much of the past is shown (default: 6h), or how long a simulated site is watched (default: 90s)"
 _CHOICES = "values of variables for which each dashboard is in the page, links first (default: 32)"
 _OUTPUT = "where the page is written, or - for standard output (default: preview.html)"
 
@@ -98,8 +99,8 @@ def parser() -> argparse.ArgumentParser:
 
     preview = _command(commands, "preview", "draw the dashboards into one page", _PREVIEW)
     preview.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
-    preview.add_argument("--prometheus", metavar="URL", required=True, help="whose data is shown")
-    preview.add_argument("--last", metavar="TIME", default="6h", help="how much of the past is shown (default: 6h)")
+    preview.add_argument("--prometheus", metavar="URL", help="whose data is shown (default: a simulated site)")
+    preview.add_argument("--last", metavar="TIME", help=_LAST)
     preview.add_argument("--choices", metavar="N", type=_count, default=32, help=_CHOICES)
     preview.add_argument("--output", metavar="FILE", default="preview.html", help=_OUTPUT)
 

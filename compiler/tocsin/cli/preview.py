@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from tocsin.pipeline import Compiled
+    from tocsin.preview import Prometheus
     from tocsin.units import Duration
 
+_LIVE, _WATCHED = "6h", "90s"  # of a real site what is shown of the past; how long a simulated one is watched
 _HELD = (
     "Each dashboard is here for all values of its variables, for those that a link of this page leads to, and for "
-    "single ones, up to {limit} choices a dashboard; what can be chosen can be seen. Values of now are those at the "
-    "end of the time."
+    "single ones, up to {limit} choices a dashboard; what is not here cannot be chosen. What shows no past is as at "
+    "the end of the time."
 )
 
 
 def preview(options: Namespace, compiled: Compiled) -> None:
-    """Draw the dashboards of a compiled spec. ToolError where Prometheus cannot be asked."""
-    text = _live(options, compiled)
+    """Draw the dashboards of a compiled spec. ToolError where Prometheus cannot be asked, or started."""
+    text = (_live if options.prometheus else _simulated)(options, compiled)
     if options.output == "-":
         say(sys.stdout, text)
         return
@@ -37,22 +39,41 @@ def preview(options: Namespace, compiled: Compiled) -> None:
 
 
 def _live(options: Namespace, compiled: Compiled) -> str:
-    from tocsin.preview import Period, Prometheus
-    from tocsin.preview import preview as drawn
+    """With what a running Prometheus knows."""
+    from tocsin.preview import Prometheus
 
+    last = options.last or _LIVE
+    length = _length(last)
     try:
         prometheus = Prometheus(options.prometheus)
     except ValueError:
         raise WrongCallError(f"{options.prometheus} is no address; write it as http://127.0.0.1:9090") from None
-    period = Period.before(time.time(), _length(options.last))
-    about = {
-        "factory": compiled.plan.factory,
-        "kind": "live",
-        "badge": "Live data",
-        "source": f"What {prometheus.shown} knew of the last {options.last}.",
-        "note": _HELD.format(limit=options.choices),
-    }
+    source = f"What {prometheus.shown} knew of the last {last}."
+    about = {"kind": "live", "badge": "Live data", "source": source, "note": _HELD.format(limit=options.choices)}
+    with prometheus:
+        return _drawn(options, compiled, prometheus, length, about)
+
+
+def _simulated(options: Namespace, compiled: Compiled) -> str:
+    """With what a Prometheus sees of a site that is simulated for it: the generated files, and nobody's data."""
+    from tocsin.cli.simulated import NOTE, simulated
+
+    length = _length(options.last or _WATCHED)
+    with simulated(compiled, length) as (prometheus, source):
+        note = f"{_HELD.format(limit=options.choices)} {NOTE}"
+        about = {"kind": "simulated", "badge": "Simulated data", "source": source, "note": note}
+        return _drawn(options, compiled, prometheus, length, about)
+
+
+def _drawn(
+    options: Namespace, compiled: Compiled, prometheus: Prometheus, length: Duration, about: dict[str, str]
+) -> str:
+    from tocsin.preview import Period
+    from tocsin.preview import preview as drawn
+
     folders = {board.uid: board.folder for board in compiled.plan.dashboards}
+    period = Period.before(time.time(), length)
+    about = {"factory": compiled.plan.factory, **about}
     with progress("asking Prometheus", os.environ):
         return drawn(compiled.artifacts, folders, prometheus, period, options.choices, about)
 

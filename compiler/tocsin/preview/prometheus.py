@@ -12,6 +12,8 @@ from urllib.parse import quote, urlencode, urlsplit
 from tocsin.toolerror import ToolError
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from tocsin.preview.times import Period
 
 SILENT, STRANGE = "PRV101", "PRV102"
@@ -34,7 +36,8 @@ class Prometheus:
     """A Prometheus, or what speaks its API, by the address that people type: `http://127.0.0.1:9090`.
 
     Every method raises ToolError with the code PRV101 where it does not answer, with PRV102 where what answers is no
-    Prometheus, and RefusedError where it refuses the question. May be asked from several threads.
+    Prometheus, and RefusedError where it refuses the question. May be asked from several
+    threads; each keeps a connection until the end of the `with`.
     """
 
     def __init__(self, url: str) -> None:
@@ -46,6 +49,16 @@ class Prometheus:
         self._parts = parts
         self._path = parts.path.rstrip("/")
         self._mine = threading.local()
+        self._all: list[http.client.HTTPConnection] = []
+
+    def __enter__(self) -> Prometheus:
+        """Nothing to do: connections are opened as they are needed."""
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        """Close all connections."""
+        while self._all:
+            self._all.pop().close()
 
     def instant(self, expr: str, moment: float) -> list[Series]:
         """What an expression yields at a moment, in Prometheus' order."""
@@ -85,29 +98,31 @@ class Prometheus:
 
     def _exchange(self, method: str, target: str, body: str | None) -> tuple[int, bytes]:
         """Status and body, over a connection that each thread keeps; one that was closed meanwhile is opened again."""
-        kept = getattr(self._mine, "connection", None)
-        for connection in (kept, self._opened()):
-            if connection is None:
-                continue
-            try:
-                connection.request(method, target, body, {"Content-Type": "application/x-www-form-urlencoded"})
-                answer = connection.getresponse()
-                text = answer.read(_LARGEST + 1)
-            except (OSError, http.client.HTTPException):
-                connection.close()
-                if connection is kept:
-                    continue
+        connection, is_new = self._connection()
+        try:
+            connection.request(method, target, body, {"Content-Type": "application/x-www-form-urlencoded"})
+            answer = connection.getresponse()
+            text = answer.read(_LARGEST + 1)
+        except (OSError, http.client.HTTPException):
+            connection.close()
+            if is_new:
                 raise
-            if len(text) > _LARGEST:
-                connection.close()
-                raise OSError(f"an answer of more than {_LARGEST >> 20} MiB")
-            self._mine.connection = connection
-            return answer.status, text
-        raise AssertionError("the new connection returns or raises")
+            self._mine.connection = None
+            return self._exchange(method, target, body)
+        if len(text) > _LARGEST:
+            connection.close()
+            raise OSError(f"an answer of more than {_LARGEST >> 20} MiB")
+        return answer.status, text
 
-    def _opened(self) -> http.client.HTTPConnection:
+    def _connection(self) -> tuple[http.client.HTTPConnection, bool]:
+        """The connection of this thread, and whether it is a new one."""
+        if kept := getattr(self._mine, "connection", None):
+            return kept, False
         kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
-        return kind(self._parts.hostname or "", self._parts.port, timeout=_TIMEOUT)
+        made = kind(self._parts.hostname or "", self._parts.port, timeout=_TIMEOUT)
+        self._mine.connection = made
+        self._all.append(made)
+        return made, True
 
 
 def _sample(pair: list[Any]) -> tuple[float, float]:
