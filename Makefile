@@ -10,7 +10,7 @@ TOOLBOX := $(PYTHON) tests/toolbox.py
 WITH_TOOLS = export PROMTOOL="$$($(TOOLBOX) path promtool)" AMTOOL="$$($(TOOLBOX) path amtool)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test test-long lint golden tools tools-browser tools-if-missing bench clean
+.PHONY: help build check test test-long lint golden tools tools-browser tools-if-missing pictures bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ tools-browser: ## put a headless browser into .cache/tools, for the test that lo
 
 tools-if-missing:
 	@for tool in promtool amtool; do $(TOOLBOX) path $$tool > /dev/null || exec $(TOOLBOX) fetch; done
+
+pictures: $(VENV)/ready ## draw docs/pictures anew, from a preview of the example spec
+	@PYTHONPATH=tests $(BIN)/python tests/preview_pictures.py
 
 bench: $(VENV)/ready tools-if-missing ## time and memory, as ratios to something run beside it
 	@$(WITH_TOOLS) && $(BIN)/python -m tests.bench

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 HOUR = Period.before(7200, Duration.of(hours=1))
 HOSTILE = "</script><script>hit=1</script><!--<img src=x onerror=hit=1>\u2028\u2029]]>&lt;\"'"
-FOLDERS = {"one": "F", "two": "F"}
+FOLDERS = {"one": "F", "two": "F", "three": "F"}
+KINDS = ("stat", "gauge", "bargauge", "timeseries", "table", "heatmap", "status-history", "state-timeline")
+NOW = ("stat", "gauge", "bargauge", "table")  # kinds that show no past
 
 
 def panel(kind: str, **more: Any) -> dict[str, Any]:
@@ -54,10 +56,11 @@ class Told(Prometheus):
 
 
 def artifacts() -> Iterator[Artifact]:
-    """Two dashboards; a link of each series of the first leads to the second."""
+    """Three dashboards; a link of each series of the first leads to the second, the third has a panel of each kind."""
     link = {"title": "There", "url": "/d/two?var-node=${__field.labels.node}&x"}
     variable = {"type": "query", "name": "node", "label": "Node", "query": "label_values(up, node)", "allValue": ".*"}
     target = {"expr": 'up{node=~"$node"}', "instant": False, "legendFormat": "{{node}}"}
+    marked = {"name": "Pages", "expr": "ALERTS", "titleFormat": "{{node}}"}
     wrong = {**target, "expr": "broken"}
     below = {"x": 0, "y": 8, "w": 12, "h": 8}
     made = {
@@ -67,14 +70,22 @@ def artifacts() -> Iterator[Artifact]:
             panel("timeseries", targets=[wrong], gridPos=below),
         ],
     }
+    made["three"] = [
+        panel(
+            kind,
+            targets=[{**target, "instant": kind in NOW}],
+            gridPos={"x": 12 * (index % 2), "y": index // 2 * 8, "w": 12, "h": 8},
+        )
+        for index, kind in enumerate(KINDS)
+    ]
     for uid, panels in made.items():
         said = {"uid": uid, "title": HOSTILE, "time": {"from": "now-6h"}, "panels": panels}
-        said |= {"templating": {"list": [variable]}, "links": []}
+        said |= {"templating": {"list": [variable]}, "links": [], "annotations": {"list": [marked]}}
         yield Artifact(f"grafana/dashboards/f/{uid}.json", json.dumps(said), ())
 
 
 def hostile_page() -> str:
     """A page in which everything that can be named is called what would run if it were markup."""
-    found = gathered(boards(artifacts(), {"one": HOSTILE, "two": "F"}), Told((HOSTILE, "a")), HOUR, 10)
+    found = gathered(boards(artifacts(), {**FOLDERS, "one": HOSTILE}), Told((HOSTILE, "a")), HOUR, 10)
     about = {"factory": HOSTILE, "kind": "live", "badge": HOSTILE, "source": HOSTILE, "note": HOSTILE}
     return page(found, HOUR, about)

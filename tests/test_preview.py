@@ -19,7 +19,8 @@ from tocsin.preview.choices import gathered
 from tocsin.preview.heatmaps import buckets
 from tocsin.preview.legends import legend
 from tocsin.preview.links import links
-from tocsin.preview.page import inert
+from tocsin.preview.marks import beginnings
+from tocsin.preview.page import inert, static
 from tocsin.preview.parts import part
 from tocsin.preview.prometheus import Series
 from tocsin.preview.tables import table
@@ -171,6 +172,22 @@ def test_what_cannot_be_drawn_says_so() -> None:
     assert part(unknown, [[]], HOUR) == {"error": "The preview does not know the transformation groupBy."}
 
 
+def test_what_began_is_marked_once_and_again_after_a_gap() -> None:
+    period = Period(0, 100, 10)
+    answer = [
+        Series({"alertname": "Two"}, [(20, 1), (30, 1), (60, 1), (70, 1)]),
+        Series({"alertname": "One"}, [(0, 0), (10, 1)]),
+    ]
+    assert beginnings(answer, "{{alertname}}", period) == [(10, "One"), (20, "Two"), (60, "Two")]
+
+
+def test_the_edges_of_a_band_are_the_upper_and_the_lower_one() -> None:
+    matcher = {"id": "byNames", "options": {"mode": "include", "names": ["least", "most"]}}
+    config = {"defaults": {"custom": {"fillBelowTo": "least"}}, "overrides": [{"matcher": matcher, "properties": []}]}
+    assert static(panel("timeseries", fieldConfig=config))["band"] == ["most", "least"]
+    assert static(panel("timeseries"))["band"] == []
+
+
 # --- which choices are in the page ------------------------------------------------------------------------------------
 
 
@@ -188,8 +205,8 @@ def test_no_dashboard_has_more_choices_than_the_limit() -> None:
 def test_nothing_is_asked_twice_and_a_refusal_is_shown_in_itspanel() -> None:
     told = Told()
     found = gathered(boards(artifacts(), FOLDERS), told, HOUR, 10)
-    # Three values and all of them, once for now and once over time.
-    assert len(told.queries) == 2 * 4 + 1
+    # Three values and all of them, once for now and once over time; beside these what fails, and what is marked.
+    assert len(told.queries) == 2 * 4 + 2
     assert told.queries.count("broken") == 1
     numbers = found.choices["two"][(None,)]
     assert json.loads(found.parts[numbers[1]]) == {"error": "Prometheus refuses the query: parse error"}
@@ -230,7 +247,7 @@ def test_no_text_of_the_data_is_markup() -> None:
     assert read["about"]["source"] == HOSTILE
     assert {board["folder"] for board in read["boards"]} == {HOSTILE, "F"}
     assert [HOSTILE] in [values for values, _ in read["boards"][0]["choices"]]
-    assert HOSTILE in {row["name"] for one in read["parts"] for row in one.get("rows", ())}
+    assert HOSTILE in {row.get("name") for one in read["parts"] for row in one.get("rows", ())}
 
 
 @given(st.text())
@@ -255,6 +272,7 @@ def test_the_library_is_the_published_one(name: str) -> None:
 
 def test_the_library_keeps_its_licence() -> None:
     assert "uPlot (v1.6.32)" in hostile_page()
+    assert template("preview/uplot/LICENSE").strip() in hostile_page()
     assert "MIT" in template("preview/uplot/LICENSE")
 
 

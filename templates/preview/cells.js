@@ -40,7 +40,8 @@ const Cells = (() => {
         const color = panel.kind === "heatmap" ? heatOf(value, most) : fill(step(panel, value));
         if (!color) return;
         ctx.fillStyle = color;
-        const from = Math.floor(left), wide = Math.max(Math.ceil(right) - from - (right - left > 8 ? gap : 0), 1);
+        const from = Math.floor(left), apart = gap && right - left > 8;
+        const wide = Math.max(apart ? Math.floor(right) - from - gap : Math.ceil(right) - from, 1);
         ctx.fillRect(from, index * height + 1, wide, height - 2);
       });
       if (panel.kind === "state-timeline") labels(ctx, row, index * height, height, width, panel, view);

@@ -5,7 +5,7 @@ const Charts = (() => {
   // Draw into `body`. `view` has the page's grid of moments, from and to, `zoom(from, to)` and `go(link)`.
   const draw = (body, panel, part, view) => {
     const frame = add(body, element("div", "chart")).lastChild;
-    body.append(legend(part, view));
+    body.append(legend(panel, part, view));
     const { width, height } = frame.getBoundingClientRect();
     const data = [view.moments, ...part.rows.map((row) => row.values)];
     const plot = new uPlot(options(panel, part, view, Math.floor(width), Math.floor(height)), data, frame);
@@ -30,12 +30,14 @@ const Charts = (() => {
         font: FONT, size: 74, values: (_, ticks) => ticks.map((tick) => shown(panel, tick)),
       },
     ],
+    bands: band(panel, part),
     series: [{}, ...part.rows.map((row, index) => ({
-      label: row.name, stroke: ofSeries(index), width: 1.5, fill: part.rows.length > 3 ? undefined : ofSeries(index) + "14",
+      label: row.name, stroke: colorOf(panel, row, index), width: 1.5, dash: panel.band.includes(row.name) ? [8, 8] : undefined,
+      fill: part.rows.length > 3 || panel.band.length ? undefined : ofSeries(index) + "14",
       points: { show: alone(row.values) ? true : undefined, size: 4 }, spanGaps: false,
     }))],
     hooks: {
-      drawAxes: [(plot) => thresholds(plot, panel)],
+      drawAxes: [(plot) => thresholds(plot, panel), (plot) => marks(plot, view)],
       setSelect: [(plot) => {
         const { left, width: wide } = plot.select;
         if (wide > 4) view.zoom(plot.posToVal(left, "x"), plot.posToVal(left + wide, "x"));
@@ -48,6 +50,13 @@ const Charts = (() => {
     },
   });
   const FONT = "11px system-ui, sans-serif";
+
+  // The edges of what is usual have one colour, and what lies between them is filled: so what is measured stands out.
+  const colorOf = (panel, row, index) => (panel.band.includes(row.name) ? line("blue") : ofSeries(index));
+  const band = (panel, part) => {
+    const [upper, lower] = panel.band.map((name) => part.rows.findIndex((row) => row.name === name) + 1);
+    return upper && lower ? [{ series: [upper, lower], fill: line("blue") + "22" }] : [];
+  };
 
   // A value that has no neighbour would be a line of no length.
   const alone = (values) => values.filter((value) => value !== null).length === 1;
@@ -80,23 +89,42 @@ const Charts = (() => {
     ctx.restore();
   };
 
+  // A thin line wherever something began that is marked on every graph of the dashboard.
+  const marks = (plot, view) => {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.strokeStyle = line("red");
+    ctx.fillStyle = line("red");
+    for (const [moment] of view.marks) {
+      const x = Math.round(plot.valToPos(moment, "x", true));
+      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      ctx.globalAlpha = 0.55;
+      ctx.fillRect(x, bbox.top, 1, bbox.height);
+      ctx.globalAlpha = 1;
+      ctx.fillRect(x - 2, bbox.top + bbox.height, 5, 5);
+    }
+    ctx.restore();
+  };
+
   // What the lines are at the moment under the mouse, the largest first.
   const tip = (plot, panel, part, view, event) => {
     const at = plot.cursor.idx;
     if (at === null || at === undefined) return view.tip.hide();
-    const rows = part.rows.map((row, index) => ({ name: row.name, value: row.values[at], color: ofSeries(index) }))
+    const rows = part.rows.map((row, index) => ({ name: row.name, value: row.values[at], color: colorOf(panel, row, index) }))
       .filter((row) => row.value !== null).sort((one, other) => other.value - one.value);
     if (!rows.length) return view.tip.hide();
     const lines = rows.slice(0, 12).map((row) => ({ ...row, text: shown(panel, row.value) }));
-    view.tip.show(event, view.time(view.moments[at]), lines, rows.length - lines.length);
+    const near = view.marks.filter(([moment]) => Math.abs(moment - view.moments[at]) <= view.step)
+      .map(([, name]) => ({ name, text: "began", color: line("red") }));
+    view.tip.show(event, view.time(view.moments[at]), [...lines, ...near], rows.length - lines.length);
   };
 
-  const legend = (part, view) => {
+  const legend = (panel, part, view) => {
     const list = element("div", "legend");
     part.rows.forEach((row, index) => {
       const item = element("span", "item");
       const mark = element("i", "mark");
-      mark.style.background = ofSeries(index);
+      mark.style.background = colorOf(panel, row, index);
       item.append(mark, ...view.named(row));
       list.append(item);
     });

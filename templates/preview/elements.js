@@ -18,7 +18,7 @@ const Elements = (() => {
   const line = (name) => LINES[bare(name)] || "#8e8e8e";
   const fill = (name) => FILLS[bare(name)] || "#5a6472";
   // Neighbours that can be told apart, also by eyes that see red and green alike; bright enough for black and white.
-  const PALETTE = ["#3f8ae0", "#e8833a", "#3fa66b", "#c55fc4", "#c9a227", "#e0526b", "#2fa8b5", "#8d7ae6", "#7f9f35", "#b0736a"];
+  const PALETTE = ["#3f8ae0", "#e8833a", "#3fa66b", "#c55fc4", "#2fa8b5", "#e0526b", "#8d7ae6", "#94a02c", "#b0736a", "#7d8896"];
   const ofSeries = (index) => PALETTE[index % PALETTE.length];
 
   // The colour that a value has by the thresholds of its panel, or by what the value means.

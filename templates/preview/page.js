@@ -6,7 +6,7 @@
   const moments = Array.from({ length: period.count }, (_, index) => period.start + index * period.step);
   const byUid = new Map(boards.map((board) => [board.uid, board]));
   const DRAW = {
-    stat: Plain.stat, table: Plain.table, timeseries: Charts.draw,
+    stat: Plain.stat, gauge: Plain.gauge, bargauge: Plain.bars, table: Plain.table, timeseries: Charts.draw,
     heatmap: Cells.draw, "status-history": Cells.draw, "state-timeline": Cells.draw,
   };
   let ends = []; // what takes the drawn panels down again
@@ -184,6 +184,7 @@
     const [, numbers] = board.choices[known.indexOf(choice)];
     const boxes = board.panels.map(panelOf);
     grid.append(...boxes);
+    seen.marks = parts[numbers[board.panels.length]].marks; // behind the panels stands what is marked on all of them
     board.panels.forEach((panel, index) => fillIn(boxes[index], panel, parts[numbers[index]], seen));
   };
 

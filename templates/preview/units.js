@@ -37,7 +37,7 @@ const Units = (() => {
   const digits = (value) => {
     const size = Math.abs(value);
     if (size >= 1e6) return value.toPrecision(3);
-    return String(Number(value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 4)));
+    return String(Number(size >= 1 ? value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2) : value.toPrecision(3)));
   };
 
   // The value with its unit; a unit that is not known stands behind the number as it is called.

@@ -18,7 +18,10 @@ _FOLDER = "grafana/dashboards/"
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A dashboard. `panels` are as in its file; `links` are titles and addresses outside of the page."""
+    """A dashboard. `panels` are as in its file; `links` are titles and addresses outside of the page.
+
+    `marks` is what is marked on its graphs: a query, and how what begins then is called. Both are empty without it.
+    """
 
     uid: str
     title: str
@@ -27,7 +30,7 @@ class Board:
     variables: tuple[Variable, ...]
     panels: tuple[dict[str, Any], ...]
     links: tuple[tuple[str, str], ...]
-    range: str
+    marks: tuple[str, str]
 
 
 def boards(artifacts: Iterable[Artifact], folders: Mapping[str, str]) -> list[Board]:
@@ -45,8 +48,12 @@ def _board(said: dict[str, Any], folders: Mapping[str, str]) -> Board:
         variables=tuple(_variable(one) for one in said["templating"]["list"] if one["type"] == "query"),
         panels=tuple(said["panels"]),
         links=tuple((link["title"], link["url"]) for link in said.get("links", ()) if link["type"] == "link"),
-        range=said["time"]["from"],
+        marks=next(((one["expr"], one["titleFormat"]) for one in _marks(said)), ("", "")),
     )
+
+
+def _marks(said: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in said.get("annotations", {}).get("list", ()) if one.get("expr") and one.get("enable", True)]
 
 
 def _variable(said: dict[str, Any]) -> Variable:

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tocsin.preview.marks import beginnings
 from tocsin.preview.parts import part
 from tocsin.preview.prometheus import RefusedError
 from tocsin.preview.variables import interpolated, matcher
@@ -34,8 +35,9 @@ _OFFERED = 200  # values of a variable that the page lists
 
 @dataclass(slots=True)
 class Gathered:
-    """All that the page holds. `parts` are what panels show, each once; a choice has the number of one a panel.
+    """All that the page holds.
 
+    `parts` are what panels show, each once; a choice has the number of one a panel, and of what is marked on its graphs.
     By the uid of a dashboard: the `values` that each variable has, and its `choices`.
     """
 
@@ -113,19 +115,23 @@ class _Asker:
             return []  # its dashboards say what is wrong with it, panel by panel
 
     def shown(self, board: Board, choice: Choice) -> list[dict[str, Any]]:
-        """What each panel of a dashboard shows."""
+        """What each panel of a dashboard shows; at the end what is marked on all of its graphs."""
         pairs = zip(board.variables, choice, strict=True)
         values = {one.name: one.every if value is None else matcher(value) for one, value in pairs}
         wanted = [
             [(interpolated(target["expr"], values), target["instant"]) for target in panel.get("targets", ())]
             for panel in board.panels
         ]
-        new = [*dict.fromkeys(query for queries in wanted for query in queries if query not in self._answers)]
+        marked = (interpolated(board.marks[0], values), False) if board.marks[0] else None
+        asked = [*wanted, [marked] if marked else []]
+        new = [*dict.fromkeys(query for queries in asked for query in queries if query not in self._answers)]
         self._answers |= zip(new, self._pool.map(self._ask, new), strict=True)
-        return [
+        shown = [
             self._part(panel, [self._answers[query] for query in queries])
             for panel, queries in zip(board.panels, wanted, strict=True)
         ]
+        series = self._answers[marked][0] if marked else []
+        return [*shown, {"marks": beginnings(series, board.marks[1], self._period)}]
 
     def _ask(self, query: tuple[str, bool]) -> Answer:
         expr, instant = query

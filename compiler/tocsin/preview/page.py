@@ -31,6 +31,7 @@ _SCRIPTS = (
     "plain.js",
     "page.js",
 )
+_LICENCE = "uplot/LICENSE"  # which wants to stand wherever the library does
 _STYLES = ("uplot/uPlot.min.css", "page.css")
 _INERT = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _HTML = """\
@@ -56,7 +57,7 @@ _HTML = """\
 
 def page(found: Gathered, period: Period, about: Mapping[str, str]) -> str:
     """The page of all that was gathered."""
-    script, style = (_joined(names) for names in (_SCRIPTS, _STYLES))
+    script, style = f"/*{_joined((_LICENCE,))}*/{_joined(_SCRIPTS)}", _joined(_STYLES)
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -72,7 +73,7 @@ def inert(text: str) -> str:
 
 
 def _joined(names: tuple[str, ...]) -> str:
-    """Files of the template folder one after another; a licence's notice at the head of one stays there."""
+    """Files of the template folder one after another."""
     return "\n" + "\n".join(template(f"preview/{name}").rstrip() for name in names) + "\n"
 
 
@@ -105,13 +106,13 @@ def _board(board: Board, found: Gathered) -> dict[str, Any]:
             {"title": variable.title, "name": variable.name, "values": known}
             for variable, known in zip(board.variables, values, strict=True)
         ],
-        "panels": [_panel(panel) for panel in board.panels],
+        "panels": [static(panel) for panel in board.panels],
         "choices": list(found.choices[board.uid].items()),
     }
 
 
-def _panel(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a panel is the same for every choice."""
+def static(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a panel is the same for every choice, as the page's scripts read it."""
     defaults = said["fieldConfig"]["defaults"]
     style = defaults.get("custom", {}).get("thresholdsStyle", {}).get("mode", "off")
     return {
@@ -130,4 +131,16 @@ def _panel(said: Mapping[str, Any]) -> dict[str, Any]:
             for value, meant in mapping["options"].items()
         },
         "lines": style != "off",
+        "band": _band(said),
     }
+
+
+def _band(said: Mapping[str, Any]) -> list[str]:
+    """The names of the upper and the lower line between which a graph is filled; none where there is no band."""
+    lower = said["fieldConfig"]["defaults"].get("custom", {}).get("fillBelowTo")
+    named = [
+        override["matcher"]["options"]["names"]
+        for override in said["fieldConfig"].get("overrides", ())
+        if override["matcher"]["id"] == "byNames"
+    ]
+    return [name for names in named if lower in names for name in sorted(names, key=lambda one: one == lower)]

@@ -79,6 +79,8 @@ def _bounded(rows: list[Part]) -> Part:
 
 _KINDS: dict[str, Callable[[Panel, Answers, Period], Part]] = {
     "stat": _values,
+    "gauge": _values,
+    "bargauge": _values,
     "timeseries": _lines,
     "table": _table,
     "heatmap": _heatmap,
