@@ -15,14 +15,7 @@ from toolbox_browser import ABSENT, browser
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "pictures"
-SHOWN = {
-    "start": "light",
-    "operations": "light",
-    "gpus": "dark",
-    "owners": "light",
-    "training": "dark",
-    "slos": "light",
-}
+SHOWN = {"operations": "light", "gpus": "dark", "owners": "light", "training": "dark", "slos": "light"}
 
 
 def main() -> int:
@@ -40,7 +33,7 @@ def main() -> int:
         with opened(found, path) as page:
             for name, scheme in SHOWN.items():
                 page.color(scheme)
-                page.go("" if name == "start" else f"#/d/ai-factory-east-{name}")
+                page.go(f"#/d/ai-factory-east-{name}")
                 page.picture(FOLDER / f"{name}.png")
     return 0
 

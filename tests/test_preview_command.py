@@ -14,10 +14,13 @@ from conftest import ROOT
 from tocsin.cli import run
 from tocsin.fleet.listener import Listener
 from tocsin.fleet.program import free_address
+from toolbox import best
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+pytestmark = pytest.mark.xdist_group("servers")
 
 SPEC = str(ROOT / "tests" / "cases" / "ok" / "minimal.yaml")
 
@@ -87,6 +90,29 @@ def test_where_something_else_answers(capsys: pytest.CaptureFixture[str]) -> Non
         r"tocsin: PRV102: http://[0-9.:]+/api/v1/\S+ is no Prometheus: it answers with status 200\n",
         capsys.readouterr().err,
     )
+
+
+def test_without_a_prometheus_a_site_is_simulated(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Long enough for the first scrapes; what longer ones show is looked at with a browser."""
+    tool = best("prometheus")
+    if tool is None:
+        pytest.skip("prometheus not found: run `make tools`")
+    monkeypatch.setenv("PROMETHEUS", str(tool.path))
+    assert run(["preview", SPEC, "--last", "8s", "--choices", "1", "--output", "-"]) == 0
+    (data,) = re.findall(r'(?s)<script type="application/json" id="data">(.*?)</script>', capsys.readouterr().out)
+    read = json.loads(data)
+    assert read["about"]["badge"] == "Simulated data"
+    assert re.search(r"Halfway GPU 0 of \S+ reports XID 79", read["about"]["source"])
+    assert read["period"]["end"] - read["period"]["start"] == 8
+    assert all(board["variables"][0]["values"] for board in read["boards"])
+
+
+def test_a_simulation_needs_a_prometheus(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("PROMETHEUS", "/nowhere/prometheus")
+    assert run(["preview", SPEC, "--output", "-"]) == 3
+    assert capsys.readouterr().err.startswith("tocsin: prometheus was not found (PROMETHEUS=/nowhere/prometheus)")
 
 
 @pytest.mark.parametrize(

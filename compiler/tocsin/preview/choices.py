@@ -37,8 +37,8 @@ _OFFERED = 200  # values of a variable that the page lists
 class Gathered:
     """All that the page holds.
 
-    `parts` are what panels show, each once; a choice has the number of one a panel, and of what is marked on its graphs.
-    By the uid of a dashboard: the `values` that each variable has, and its `choices`.
+    `parts` are what panels show, each once; a choice has the number of one a panel, and of what its graphs are marked
+    with. By the uid of a dashboard: the `values` that each variable has, and its `choices`.
     """
 
     boards: Sequence[Board]
