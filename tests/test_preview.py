@@ -188,6 +188,17 @@ def test_the_edges_of_a_band_are_the_upper_and_the_lower_one() -> None:
     assert static(panel("timeseries"))["band"] == []
 
 
+def test_everything_that_is_emitted_can_be_drawn() -> None:
+    files = [*ROOT.glob("out/*/grafana/dashboards/*/*.json"), *ROOT.glob("tests/cases/golden/**/dashboards/*/*.json")]
+    panels = [one for path in files for one in json.loads(path.read_text("utf-8"))["panels"]]
+    script = template("preview/page.js")
+    assert len(panels) > 500
+    for one in panels:
+        shown = part(one, [[] for _ in one["targets"]], HOUR)
+        assert "error" not in shown, f"{one['title']}: {shown}"
+        assert re.search(rf'[ "]{one["type"]}"?: (Plain|Charts|Cells)[.]', script), one["type"]
+
+
 # --- which choices are in the page ------------------------------------------------------------------------------------
 
 

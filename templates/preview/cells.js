@@ -8,9 +8,10 @@ const Cells = (() => {
     const rows = heat ? part.rows.slice().reverse() : part.rows; // the least is at the bottom
     const box = element("div", "cells");
     const names = element("div", "names"), canvas = element("canvas", "grid");
-    add(box, names, canvas);
-    body.append(box, axis(view));
-    const height = Math.max(Math.floor(box.clientHeight / Math.max(rows.length, 1)), LEAST);
+    const ticks = axis(view);
+    body.append(add(box, names, canvas, ticks));
+    const room = box.clientHeight - ticks.offsetHeight;
+    const height = Math.max(Math.floor(room / Math.max(rows.length, 1)), LEAST);
     for (const row of rows) {
       const name = element("div", "name");
       name.style.height = `${height}px`;
@@ -92,10 +93,8 @@ const Cells = (() => {
 
   // Five moments below the cells.
   const axis = (view) => {
-    const bar = element("div", "axis");
-    const inner = element("div", "ticks");
-    for (let at = 0; at <= 4; at++) inner.append(element("span", "", view.clock(view.from + ((view.to - view.from) * at) / 4)));
-    return add(bar, inner);
+    const moments = [0, 1, 2, 3, 4].map((at) => view.from + ((view.to - view.from) * at) / 4);
+    return add(element("div", "ticks"), ...moments.map((moment) => element("span", "", view.clock(moment))));
   };
   return { draw };
 })();
