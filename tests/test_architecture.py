@@ -40,7 +40,7 @@ NOUNS = {
 }
 STAGES = {"load", "resolve", "check", "lower", "emit", "verify", "report", "write", "preview"}
 ASSEMBLY = {"pipeline"}
-THEATRE = {"stage"}  # what is done with a compiled spec by running it
+THEATRE = {"drill", "stage"}  # what is done with a compiled spec by running it
 DOOR = {"cli", "__main__"}
 FLOORS = (GROUND, NOUNS, STAGES, ASSEMBLY, THEATRE, DOOR)
 

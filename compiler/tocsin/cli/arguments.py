@@ -26,6 +26,7 @@ examples:
   tocsin build specs/ai-factory.yaml --check   fail where out/ is not what the spec says, as CI does
   tocsin preview specs/ai-factory.yaml         its dashboards as one page, without a Grafana
   tocsin lint-expr 'rate(up[5m])'               what is wrong with an expression
+  tocsin drill --fast specs/ai-factory.yaml    let faults happen, and see who is told
   tocsin explain OWN101                        what a code means and how to mend it
   generate-spec | tocsin check -               read a spec from standard input
 """
@@ -51,6 +52,13 @@ Draw every dashboard of a spec into one HTML file, which needs no network and no
 what the spec's files show. The data is what the Prometheus at --prometheus knows. Without one, a Prometheus is started
 with the spec's files (found on PATH, or named by PROMETHEUS) and watches a simulated site; the page says so. Links
 between dashboards work, and variables can be chosen as far as --choices goes."""
+
+_DRILL = """\
+Hold a drill: a real Prometheus and a real Alertmanager run what the spec generates, on loopback, against a site that is
+simulated from the spec. Faults happen, and who is told, of what, after how long and how often is held against the spec.
+By default every interval is the generated one, and a drill takes as long as the slowest `for`. Nothing leaves the
+machine: each receiver is a webhook on loopback. prometheus and alertmanager are found on PATH, or named by PROMETHEUS
+and ALERTMANAGER. Exit status 1 where a fault was told to nobody, to the wrong ones, again, or without its place."""
 
 _EXPLAIN = """\
 Say what the code of a message means, why it matters, and how to mend what it is about."""
@@ -103,6 +111,21 @@ def parser() -> argparse.ArgumentParser:
     preview.add_argument("--last", metavar="TIME", help=_LAST)
     preview.add_argument("--choices", metavar="N", type=_count, default=32, help=_CHOICES)
     preview.add_argument("--output", metavar="FILE", default="preview.html", help=_OUTPUT)
+
+    drill = _command(commands, "drill", "let faults happen and see who is told", _DRILL)
+    drill.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+    drill.add_argument(
+        "--fault", action="append", default=[], metavar="NAME", help="this one only; may be given again (default: all)"
+    )
+    drill.add_argument("--cluster", default="", metavar="NAME", help="where they happen (default: the first cluster)")
+    drill.add_argument("--list", action="store_true", help="list the faults, and which of them this spec can show")
+    drill.add_argument(
+        "--fast",
+        action="store_true",
+        help="one second stands for five: intervals, windows, `for` and the waits of routes are divided",
+    )
+    drill.add_argument("--any-hour", action="store_true", help="do without the hours of owners and without maintenance")
+    drill.add_argument("--format", choices=("text", "json"), default="text", help="of the report (default: text)")
 
     lint = _command(commands, "lint-expr", "type-check a PromQL expression", _LINT)
     lint.add_argument("expr", metavar="EXPR", help="a PromQL expression, or - for standard input")

@@ -122,6 +122,19 @@ def preview(options: Namespace) -> int:
     return 0
 
 
+def drill(options: Namespace) -> int:
+    """Let faults happen to a simulated site, and tell who was told."""
+    run = _Run(options.spec)
+    compiled = run.proven(())
+    if compiled is None or options.format == "text":
+        run.tell(options.format)
+    if compiled is None:
+        return 1
+    from tocsin.cli.drilling import carry_out
+
+    return carry_out(options, compiled)
+
+
 def lint_expr(options: Namespace) -> int:
     """Tell everything that is wrong with one expression."""
     from tocsin.promtypes import judged, of_catalogue, of_factory, parsed

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from tocsin.stage import Site
     from tocsin.units import Duration
 
+_FAST = 5
 NOTE = (
-    "The site is as old as the time shown: what looks back further has not seen all of it yet, and what the stores of "
-    "the tiers evaluate is not there."
+    f"For the rules one second stands for {_FAST}, so that what waits for minutes is seen. The site is as old as the "
+    "time shown: what looks back further has not seen all of it yet, and what the stores of the tiers evaluate is not "
+    "there."
 )
-_FAST = 5  # so much sooner than in the spec are targets scraped and rules evaluated, alerts too have to wait less
 _XID = 79  # the GPU has fallen off the bus
 _SHARE = 0.05  # of an objective's events that fail: enough to burn any budget that people write
 

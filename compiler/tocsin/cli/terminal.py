@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 
 def prepare() -> None:
@@ -47,6 +47,18 @@ def progress(doing: str, environment: Mapping[str, str]) -> Iterator[None]:
     say(sys.stderr, f"{doing} …")
     try:
         yield
+    finally:
+        say(sys.stderr, "\r\x1b[K")
+
+
+@contextmanager
+def status(environment: Mapping[str, str]) -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says what the function was told last; taken back at the end."""
+    if not _steerable(sys.stderr, environment):
+        yield lambda _: None
+        return
+    try:
+        yield lambda doing: say(sys.stderr, f"\r\x1b[K{doing} …")
     finally:
         say(sys.stderr, "\r\x1b[K")
 

@@ -17,7 +17,7 @@ from tocsin.fleet.listener import Listener, same_port
 from tocsin.fleet.port import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from tocsin.catalog import ExporterKind, Metric
@@ -130,10 +130,14 @@ def _entities(kind: str, seen: Seen) -> Iterator[dict[str, str]]:
             yield {**named, "namespace": f"team-{index % 2}", "uid": one, "switch": one}
 
 
-def of_node(whole: Seen, host: str) -> list[Family]:
-    """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself."""
+def of_node(whole: Seen, host: str, wanted: Container[str] | None = None) -> list[Family]:
+    """All that the catalogue knows of node_exporter and a node of the fleet does not show by itself.
+
+    Or as much of it as is `wanted`.
+    """
     own = {"node_cpu_seconds_total", *(metric.name for metric in shown())}
-    return list(families([one for one in metrics_of("node") if one.name not in own], _of(whole, host), {}))
+    others = [one for one in metrics_of("node") if one.name not in own and (wanted is None or one.name in wanted)]
+    return list(families(others, _of(whole, host), {}))
 
 
 def answer(kind: ExporterKind, flavour: str, path: str, whole: Seen, host: str = "") -> str:

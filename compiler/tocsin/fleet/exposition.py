@@ -10,12 +10,15 @@ Labels = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One metric of a page. A sample is its labels and its value; those of a histogram carry a suffix of the name."""
+    """One metric of a page. A sample is its labels and its value; those of a histogram carry a suffix of the name.
+
+    Labels may be what `rendered` makes of them: most of them never change, and to write them is most of the work.
+    """
 
     name: str
     type: str
     help: str
-    samples: Sequence[tuple[Labels, float]] = ()
+    samples: Sequence[tuple[Labels | str, float]] = ()
     suffixed: Sequence[tuple[str, Labels, float]] = ()
 
 
@@ -29,7 +32,12 @@ def page(families: Iterable[Family]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _sample(name: str, labels: Labels, value: float) -> str:
+def rendered(labels: Labels) -> str:
+    """Labels as they stand behind the name of a series; nothing where there are none."""
     inner = ",".join(f'{label}="{text}"' for label, text in labels.items())
+    return f"{{{inner}}}" if inner else ""
+
+
+def _sample(name: str, labels: Labels | str, value: float) -> str:
     shown = str(int(value)) if float(value).is_integer() else repr(float(value))
-    return f"{name}{{{inner}}} {shown}" if inner else f"{name} {shown}"
+    return f"{name}{labels if isinstance(labels, str) else rendered(labels)} {shown}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import socketserver
+import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 Address = tuple[str, int]
 Answer = Callable[[str, bytes], str | None]  # of path and body to the answer's text, or None: hang up without one
@@ -18,12 +20,22 @@ class _Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
     request_queue_size = 64
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up, or dies, is none of our trouble; everything else is told."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
 
 class Listener:
-    """Listens from the moment it is made, until `stop`. Port 0 takes any that is free; OSError where none is."""
+    """Listens from the moment it is made, until `stop`. Port 0 takes any that is free; OSError where none is.
 
-    def __init__(self, address: Address, answer: Answer, kind: str = METRICS) -> None:
+    A client that `stays` may ask again on its connection, also after `stop`: it is to end before that.
+    """
+
+    def __init__(self, address: Address, answer: Answer, kind: str = METRICS, *, stays: bool = False) -> None:
         class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1" if stays else "HTTP/1.0"
+
             def do_GET(self) -> None:
                 length = int(self.headers.get("Content-Length") or 0)
                 said = answer(self.path, self.rfile.read(length))

@@ -12,6 +12,11 @@ class Meter:
         # One tuple, replaced whole: pages are rendered in other threads than faults happen in.
         self._state = (time.monotonic(), float(value), float(rate))
 
+    @property
+    def rate(self) -> float:
+        """By how much it grows a second."""
+        return self._state[2]
+
     def read(self) -> float:
         """The value now."""
         since, value, rate = self._state

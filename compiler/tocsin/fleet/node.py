@@ -9,7 +9,7 @@ from tocsin.catalog import Metric, gpu_models
 from tocsin.fleet import port, work
 from tocsin.fleet.board import XID, XID_MESSAGES, Board
 from tocsin.fleet.counters import every_metric, listed
-from tocsin.fleet.exposition import Family, page
+from tocsin.fleet.exposition import Family, page, rendered
 from tocsin.fleet.meter import Meter
 from tocsin.fleet.port import Port
 
@@ -63,6 +63,8 @@ class Node:
     _metrics: tuple[Metric, ...] = field(default_factory=every_metric)
     _deep: tuple[Metric, ...] = ()
     _busy: Meter = field(default_factory=lambda: Meter(rate=0.7))
+    _known: dict[tuple[object, ...], str] = field(default_factory=dict)
+    _beside: tuple[list[Family], str] = field(default_factory=lambda: ([], ""))
 
     def __post_init__(self) -> None:
         """Everything is sound."""
@@ -110,9 +112,15 @@ class Node:
                 "Seconds the CPUs spent in each mode.",
                 [({"cpu": "0", "mode": "user"}, self._busy.read())],
             )
-            return page([busy, load, *port.families(self.ports), *self.beside])
+            return page([busy, load, *port.families(self.ports)]) + self._shown_beside()
         workload = self.trainer if exporter == "trainer" else self.service
         return page(workload.families() if workload else [])
+
+    def _shown_beside(self) -> str:
+        """The further families, which are written out once for as long as they are the same."""
+        if self._beside[0] is not self.beside:
+            self._beside = (self.beside, page(self.beside) if self.beside else "")
+        return self._beside[1]
 
     def _dcgm(self, metrics: Iterable[Metric]) -> Iterator[Family]:
         present = [board for board in self.boards if board.present]
@@ -121,8 +129,8 @@ class Node:
         for metric in metrics:
             if metric.sparse:
                 continue
-            copies: list[tuple[Labels, float]] = [
-                ({**self._labels(board, metric, worker), **link}, board.read(metric.name))
+            copies: list[tuple[Labels | str, float]] = [
+                (self._named(board, metric, worker, link), board.read(metric.name))
                 for board in present
                 for worker in self._copies(board, metric.name)
                 for link in _links(metric)
@@ -137,6 +145,14 @@ class Node:
         if self.sharing == "mig":
             return work.of_instances(workers, self.shares)
         return work.of_slices(workers, metric) if self.sharing == "time_slicing" else work.whole(workers)
+
+    def _named(self, board: Board, metric: Metric, worker: work.Labels, link: dict[str, str]) -> str:
+        """The labels of a series, written out once for all its samples."""
+        code = board.read(XID) if metric.name == XID else 0
+        key = (metric.name, board.index, board.uuid, code, *worker.items(), *link.items())
+        if key not in self._known:
+            self._known[key] = rendered({**self._labels(board, metric, worker), **link})
+        return self._known[key]
 
     def _labels(self, board: Board, metric: Metric, worker: work.Labels) -> dict[str, str]:
         """As the exporter orders them; labels of a job or a pod only where its mapping names one."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import subprocess
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,13 +37,25 @@ def running(name: str, command: Sequence[str], folder: Path) -> Iterator[Program
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / f"{name}.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-        )
+        process = _started(command, folder, output)
     try:
         yield Program(name, process, log)
     finally:
         _end(process)
+
+
+def _started(command: Sequence[str], folder: Path, output: IO[bytes]) -> subprocess.Popen[bytes]:
+    """A program that was written just now may be open for a moment more, in a child that another thread has forked."""
+    for attempt in range(100):
+        try:
+            return subprocess.Popen(
+                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            )
+        except OSError as error:
+            if error.errno != errno.ETXTBSY or attempt == 99:
+                raise
+            time.sleep(0.05)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
+from tocsin.capacity import PEERS
+from tocsin.catalog import MONITORS
 from tocsin.emit.alertmanager import CONFIGURATION, alertmanager
 from tocsin.emit.prometheus import prometheus
 from tocsin.emit.rules import rules
 from tocsin.fleet.inbox import Inbox
 from tocsin.fleet.listener import Listener
 from tocsin.fleet.program import free_address
+from tocsin.naming import SHARD_JOB
 from tocsin.stage import servers
-from tocsin.stage.adaptation import adapted, faster, proxied
+from tocsin.stage.adaptation import adapted, proxied, timeless
+from tocsin.stage.pace import faster
 from tocsin.stage.scene import NODES, Scene, scene
 from tocsin.stage.site import Site
 
@@ -38,10 +42,11 @@ class Stage:
     """Everything runs within its `with`, and nothing of it after.
 
     `prometheus` and `alertmanager` are the programs; without the second nobody is told. `cluster` is the first one if
-    none is named, `nodes` how many hosts of each group are there, `replicas` of servers that there are two of. `fast`
-    divides every wait of the plan. Files and data lie in `folder`, or in one that is removed at the end. ToolError
-    where a server does not start. Where a discovery would tell the targets, a stage with fewer hosts than the spec
-    lists is short of nodes, and the rules say so: <Job>TargetsMissing is right.
+    none is named, `nodes` how many hosts of each group are there, `replicas` of servers that there are two of. With
+    `fast` one second stands for so many of the plan; `any_hour` takes hours and maintenance out of its routes. Files
+    and data lie in `folder`, or in one that is removed at the end. ToolError where a server does not start. Where a
+    discovery would tell the targets, a stage with fewer hosts than the spec lists is short of nodes, and the rules say
+    so: <Job>TargetsMissing is right.
 
     Then `site` is what it watches, with its faults; `inbox` who was told; `prometheus` and `alertmanager` the addresses
     of the server that sees the whole cluster and of the first Alertmanager (or ""), `servers` and `alertmanagers` all
@@ -59,11 +64,12 @@ class Stage:
         nodes: int = NODES,
         replicas: int = 1,
         fast: int = 1,
+        any_hour: bool = False,
     ) -> None:
         self.scene = scene(compiled, cluster, nodes, replicas)
         self.site = Site(self.scene, compiled.plan)
         self.fast = fast
-        self._plan = compiled.plan
+        self._plan = timeless(compiled.plan) if any_hour else compiled.plan
         self._tools = Path(prometheus), Path(alertmanager) if alertmanager else None
         self._folder = folder
         self._stack = ExitStack()
@@ -94,6 +100,17 @@ class Stage:
         """`data` of an answer of its API."""
         return servers.asked(self.prometheus, f"/api/v1/{path}?{urlencode(parameters)}")
 
+    def missed(self) -> list[str]:
+        """The targets of which scrapes failed although they answer: the machine is too slow for this pace."""
+        missed = "(count_over_time(up[1h]) - sum_over_time(up[1h])) > 0"
+        found = {(one["job"], one.get("node", ""), one["instance"]) for one, _ in self.query(missed)}
+        real = {*MONITORS, PEERS, SHARD_JOB}  # those may have been killed
+        return sorted(
+            instance
+            for job, host, instance in found
+            if job not in real and (job, host) not in self.site.ill and ("", host) not in self.site.ill
+        )
+
     def kill(self, name: str) -> None:
         """A server dies at once, without a word to anybody."""
         self.programs[name].process.kill()
@@ -106,14 +123,14 @@ class Stage:
         folder = self._folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tocsin-stage-")))
         self.folder = folder.absolute()
         self.inbox = stack.enter_context(Inbox())
-        proxy = Listener(("127.0.0.1", 0), self._answer)
+        proxy = Listener(("127.0.0.1", 0), self._answer, stays=True)
         stack.callback(proxy.stop)
         self._find_addresses()
         self._write("{}:{}".format(*proxy.address))
         self._start_alertmanagers()
         for server in self.scene.servers:
             name, place = _name(server), self.folder / "run" / _name(server)
-            start = partial(servers.prometheus, stack, self._tools[0], place, self.folder / server.path)
+            start = partial(servers.prometheus, stack, self._tools[0], place, self.folder / server.path, self.fast)
             self.programs[name] = start(self.servers[name])
 
     def _find_addresses(self) -> None:
@@ -131,7 +148,8 @@ class Stage:
 
     def _write(self, proxy: str) -> None:
         addresses = {server.path: self.servers[_name(server)] for server in self.scene.servers}
-        plan = adapted(self._plan, self.scene, addresses, [*self.alertmanagers.values()], self.inbox.address)
+        told = [*self.alertmanagers.values()] or [proxy]  # which takes every alert and tells nobody
+        plan = adapted(self._plan, self.scene, addresses, told, self.inbox.address)
         plan = faster(plan, self.fast) if self.fast > 1 else plan
         for artifact in (*prometheus(plan), *rules(plan), *alertmanager(plan)):
             path = self.folder / artifact.path
@@ -151,6 +169,8 @@ class Stage:
     def _answer(self, url: str, _body: bytes) -> str | None:
         """What a scrape through the proxy gets: the page of a real server of the stage, or of the site."""
         parts = urlsplit(url)
+        if not parts.netloc:
+            return ""  # an alert for nobody
         real = self._elsewhere.get(parts.netloc)
         if real is None:
             return self.site.answer(url)

@@ -1,28 +1,23 @@
-"""A plan for the stage: the generated one, with nothing replaced but where things are and, where asked, how fast.
+"""A plan for the stage: the generated one, with nothing replaced but where things are.
 
 Rules, routes, groups, waits, inhibitions, mute times, relabelling and limits stay as they were generated.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tocsin import capacity
 from tocsin.factory import Channel
-from tocsin.plan import Alert
 from tocsin.stage.scene import targets
-from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tocsin.plan import Plan, Receiver, RuleFile, RuleGroup, ScrapeJob, Server
+    from tocsin.plan import Plan, Receiver, ScrapeJob, Server
     from tocsin.routes import Route
     from tocsin.stage.scene import Scene
-
-_LEAST = 1000  # milliseconds: no server is asked more often than once a second
-Rule = TypeVar("Rule")
 
 
 def adapted(plan: Plan, scene: Scene, addresses: Mapping[str, str], alertmanagers: Sequence[str], inbox: str) -> Plan:
@@ -63,65 +58,17 @@ def _receiver(receiver: Receiver, inbox: str) -> Receiver:
     return receiver._replace(channels=(Channel("webhook", {"url": url}),) if receiver.channels else ())
 
 
+def timeless(plan: Plan) -> Plan:
+    """The plan with no hours and no maintenance: whoever would be told at some time is told at once."""
+    return plan._replace(
+        notifications=plan.notifications._replace(root=_unmuted(plan.notifications.root), intervals=())
+    )
+
+
+def _unmuted(route: Route) -> Route:
+    return route._replace(muted=(), active=(), children=tuple(map(_unmuted, route.children)))
+
+
 def proxied(configuration: str, proxy: str) -> str:
     """A server's configuration, all of whose targets are asked through a proxy."""
     return configuration.replace("\n  scrape_timeout: ", f"\n  proxy_url: http://{proxy}\n  scrape_timeout: ")
-
-
-# --- time -------------------------------------------------------------------------------------------------------------
-
-
-def faster(plan: Plan, factor: int) -> Plan:
-    """The plan with its waits divided: intervals of scrapes and rules, `for`, and how long routes wait and repeat.
-
-    Windows of expressions stay: what an alert looks back on is its meaning.
-    """
-    notifications = plan.notifications._replace(root=_faster_route(plan.notifications.root, factor))
-    return plan._replace(
-        servers=tuple(_faster_server(server, factor) for server in plan.servers),
-        rules=_faster_files(plan.rules, factor),
-        notifications=notifications,
-    )
-
-
-def _pace(interval: Duration, factor: int) -> Duration:
-    return Duration(max(int(interval) // factor, min(_LEAST, int(interval))))
-
-
-def _faster_server(server: Server, factor: int) -> Server:
-    jobs = tuple(job._replace(interval=_pace(job.interval, factor)) for job in server.jobs)
-    return server._replace(interval=_pace(server.interval, factor), jobs=jobs)
-
-
-def _faster_files(files: Sequence[RuleFile], factor: int) -> tuple[RuleFile, ...]:
-    """Files that share their groups go on doing so."""
-    made: dict[int, tuple[RuleGroup, ...]] = {}
-    for file in files:
-        if id(file.groups) not in made:
-            made[id(file.groups)] = tuple(_faster_group(group, factor) for group in file.groups)
-    return tuple(file._replace(groups=made[id(file.groups)]) for file in files)
-
-
-def _faster_group(group: RuleGroup, factor: int) -> RuleGroup:
-    interval = _pace(group.interval, factor) if group.interval else None
-    return group._replace(interval=interval, rules=tuple(_faster_rule(rule, factor) for rule in group.rules))
-
-
-def _faster_rule(rule: Rule, factor: int) -> Rule:
-    if isinstance(rule, Alert) and rule.hold:
-        return rule._replace(hold=Duration(int(rule.hold) // factor))
-    return rule
-
-
-def _faster_route(route: Route, factor: int) -> Route:
-    return route._replace(
-        wait=_sooner(route.wait, factor),
-        interval=_sooner(route.interval, factor),
-        repeat=_sooner(route.repeat, factor),
-        children=tuple(_faster_route(child, factor) for child in route.children),
-    )
-
-
-def _sooner(time: Duration | None, factor: int) -> Duration | None:
-    """Alertmanager takes no interval of nought, and a wait of nought stays what it is."""
-    return Duration(max(int(time) // factor, 1)) if time else time

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.fleet.alertmanager import startable
 from tocsin.fleet.program import running
+from tocsin.stage.pace import LOOKBACK, RESEND
 from tocsin.toolerror import ToolError
 
 if TYPE_CHECKING:
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
 _SECONDS = 60  # in which a server has to be ready
 
 
-def prometheus(stack: ExitStack, program: Path, folder: Path, configuration: Path, address: str) -> Program:
-    """A Prometheus that is ready; ToolError where it does not come to be."""
+def prometheus(stack: ExitStack, program: Path, folder: Path, configuration: Path, fast: int, address: str) -> Program:
+    """A Prometheus that is ready; ToolError where it does not come to be. One second stands for `fast`."""
     command = (
         str(program),
         f"--config.file={configuration}",
         f"--storage.tsdb.path={folder}/data",
         f"--web.listen-address={address}",
+        *(
+            (f"--query.lookback-delta={LOOKBACK // fast}s", f"--rules.alert.resend-delay={RESEND // fast}s")
+            * (fast > 1)
+        ),
     )
     return _ready(stack.enter_context(running("prometheus", command, folder)), address)
 

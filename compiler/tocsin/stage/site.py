@@ -5,6 +5,7 @@ Nobody listens for it: its pages are asked for by the URLs that the generated co
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tocsin.stage.application import Series
     from tocsin.stage.scene import Scene
 
+_FRESH = 0.4  # seconds for which a page is good: two replicas ask for the same one at about the same time
 _SPEED = 50e9  # bytes a second of a port whose group states none: 400Gb/s
 _ADAPTERS = 2  # of a group that names none
 Page = Callable[[str], str]  # of path and query
@@ -42,8 +44,10 @@ class Site:
         self.scene = scene
         self.nodes: dict[str, Node] = {}
         self.applications: dict[tuple[str, str], Application] = {}
+        self._fresh: dict[str, tuple[float, str]] = {}  # pages by their URLs, and when they were made
         self._dead: set[str] = set()  # hosts of which nothing answers
         self._silent: set[tuple[str, str]] = set()  # jobs that do not answer on a host
+        self.ill: set[tuple[str, str]] = set()  # all that ever were silent on purpose; any job has the name ""
         files = {artifact.path: artifact.text for artifact in counters(plan)}
         for group, hosts in scene.groups:
             for host in hosts:
@@ -51,7 +55,7 @@ class Site:
         gpus = {host: [board.uuid for board in node.boards] for host, node in self.nodes.items()}
         self._whole = estate.Seen([*gpus], gpus, max(len(node.ports) for node in self.nodes.values()))
         for host, node in self.nodes.items():
-            node.beside = estate.of_node(self._whole, host)
+            node.beside = estate.of_node(self._whole, host, scene.factory.metrics)
         self._places = dict(self._listed())
 
     def answer(self, url: str) -> str | None:
@@ -63,7 +67,14 @@ class Site:
         job, host, made = found
         if host in self._dead or (job, host) in self._silent:
             return None
-        return made(f"{parts.path}?{parts.query}" if parts.query else parts.path)
+        if (job, host) in self.applications:  # their counters are read for how fast they rise
+            return made(parts.path)
+        now = time.monotonic()
+        came, text = self._fresh.get(url, (-_FRESH, ""))
+        if now - came > _FRESH:
+            text = made(f"{parts.path}?{parts.query}" if parts.query else parts.path)
+            self._fresh[url] = now, text
+        return text
 
     # --- how it is made -----------------------------------------------------------------------------------------------
 
@@ -218,6 +229,7 @@ class Site:
     def node_down(self, host: str) -> None:
         """Nothing of a host answers."""
         self._dead.add(host)
+        self.ill.add(("", host))
 
     def node_up(self, host: str) -> None:
         """It answers again."""
@@ -226,6 +238,7 @@ class Site:
     def exporter_down(self, host: str, job: str = "dcgm") -> None:
         """What a job scrapes on a host hangs up on whoever asks it; one on no host has the host ``."""
         self._silent.add((job, host))
+        self.ill.add((job, host))
 
     def exporter_up(self, host: str, job: str = "dcgm") -> None:
         """It answers again."""
