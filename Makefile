@@ -10,10 +10,10 @@ TOOLBOX := $(PYTHON) tests/toolbox.py
 WITH_TOOLS = export PROMTOOL="$$($(TOOLBOX) path promtool)" AMTOOL="$$($(TOOLBOX) path amtool)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test test-long lint golden tools tools-if-missing bench clean
+.PHONY: help build check test test-long lint golden tools tools-browser tools-if-missing pictures bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: $(VENV)/ready tools-if-missing ## compile the example specs into out/, every file proven
 	@$(WITH_TOOLS) && for spec in $(SPECS); do $(BIN)/tocsin build $$spec || exit $$?; done
@@ -39,8 +39,14 @@ golden: $(VENV)/ready tools-if-missing ## rewrite the expected outputs of the te
 tools: ## put promtool, amtool and the servers into .cache/tools where they are not installed
 	@$(TOOLBOX) fetch
 
+tools-browser: ## put a headless browser into .cache/tools, for the test that looks at previews
+	@$(PYTHON) tests/toolbox_browser.py
+
 tools-if-missing:
 	@for tool in promtool amtool; do $(TOOLBOX) path $$tool > /dev/null || exec $(TOOLBOX) fetch; done
+
+pictures: $(VENV)/ready ## draw docs/pictures anew, from a preview of the example spec
+	@PYTHONPATH=tests $(BIN)/python tests/preview_pictures.py
 
 bench: $(VENV)/ready tools-if-missing ## time and memory, as ratios to something run beside it
 	@$(WITH_TOOLS) && $(BIN)/python -m tests.bench

@@ -38,7 +38,7 @@ NOUNS = {
     "stores",
     "versions",
 }
-STAGES = {"load", "resolve", "check", "lower", "emit", "verify", "report", "write"}
+STAGES = {"load", "resolve", "check", "lower", "emit", "verify", "report", "write", "preview"}
 ASSEMBLY = {"pipeline"}
 THEATRE = {"drill", "stage"}  # what is done with a compiled spec by running it
 DOOR = {"cli", "__main__"}
@@ -63,6 +63,7 @@ NEVER = {
     "verify": {"spec", "factory", "plan", "document"},
     "report": {"spec", "factory", "plan", "artifact", "document"},
     "write": {"spec", "factory", "plan", "document", "diagnostics"},
+    "preview": {"spec", "factory", "plan", "document", "diagnostics", "promql", "promtypes"},
 }
 
 # Effects have one home each.

@@ -23,7 +23,7 @@ from tocsin.cli.arguments import SHELLS
 from tocsin.codes import catalogue
 from toolbox import Tool
 
-COMMANDS = ("check", "build", "test", "drill", "lint-expr", "explain", "completion")
+COMMANDS = ("check", "build", "test", "preview", "drill", "lint-expr", "explain", "completion")
 GOOD = ROOT / "tests" / "cases" / "ok" / "minimal.yaml"
 TOCSIN = (sys.executable, "-m", "tocsin")
 BAD = "version: 1\nfactory: Lab!\n"

@@ -17,6 +17,8 @@ BAD = ROOT / "tests" / "cases" / "bad"
 # Codes that no small spec can raise, and what raises them instead.
 ELSEWHERE = {
     "OUT101": "only a build compares with what is written: test_cli, test_write",
+    "PRV101": "only a preview asks a Prometheus: test_preview_command",
+    "PRV102": "only a preview asks a Prometheus: test_preview_command",
     "VFY101": "only a build asks promtool about rules",
     "VFY102": "only a build runs the generated tests",
     "VFY103": "only a build asks promtool about configurations",

@@ -119,8 +119,8 @@ def main_archive(root: Path = Path("/")) -> Archive | None:
     family = next((name for name in families if name in _PLANS), None)
     if family is None:
         return None
-    codename = release.get("UBUNTU_CODENAME") or release.get("VERSION_CODENAME", "")
-    known = {codename, *(_DEBIAN_ALIASES if family == "debian" else ())}
+    own = release.get("UBUNTU_CODENAME") or release.get("VERSION_CODENAME", "")
+    known = {own, *(_DEBIAN_ALIASES if family == "debian" else ())}
     candidates = [
         entry
         for entry in read_sources(root / "etc/apt")
@@ -136,8 +136,13 @@ def main_archive(root: Path = Path("/")) -> Archive | None:
         ),
     )
     suites, components = _PLANS[family]
-    asked = tuple(suite.format(codename=codename) for suite in suites)
+    asked = tuple(suite.format(codename=own) for suite in suites)
     return Archive(chosen.uri, asked, components, _signed_by(chosen, family, root))
+
+
+def codename(root: Path = Path("/")) -> str:
+    """The release of the distribution under `root`, such as bookworm; empty where it does not tell."""
+    return _os_release(root).get("VERSION_CODENAME", "")
 
 
 def _os_release(root: Path) -> dict[str, str]:
@@ -191,6 +196,13 @@ class Suite:
             package, version, _ = (word.strip() for word in line.split("|", 2))
             newest.setdefault(package, version)
         return newest
+
+    def lacking(self, packages: Iterable[str]) -> dict[str, str]:
+        """Of these packages and of all that they need, what is not installed on this machine, each with its version."""
+        status = "Dir::State::status=/var/lib/dpkg/status"
+        asked = ("--simulate", "--no-install-recommends", "install", *packages)
+        said = self._run("apt-get", "-o", status, *asked)
+        return dict(re.findall(r"^Inst (\S+) (?:\[\S+\] )?\((\S+) ", said, re.MULTILINE))
 
     def unpack(self, package: str, version: str) -> Path:
         """The folder with the package's files; the package itself is removed again."""

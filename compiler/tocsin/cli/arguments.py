@@ -25,6 +25,7 @@ examples:
   tocsin check specs/ai-factory.yaml           look a spec over, fast, without external tools
   tocsin build specs/ai-factory.yaml           compile it to out/, proven with promtool and amtool
   tocsin build specs/ai-factory.yaml --check   fail where out/ is not what the spec says, as CI does
+  tocsin preview specs/ai-factory.yaml         its dashboards as one page, without a Grafana
   tocsin lint-expr 'rate(up[5m])'               what is wrong with an expression
   tocsin drill --fast specs/ai-factory.yaml    let faults happen, and see who is told
   tocsin explain OWN101                        what a code means and how to mend it
@@ -47,6 +48,12 @@ _CAPACITY = """\
 Predict what the servers of a spec will hold and take in - series, samples per second, memory, disk, remote write - by
 server, job and owner. Nothing is started and nothing is written."""
 
+_PREVIEW = """\
+Draw every dashboard of a spec into one HTML file, which needs no network and no Grafana: a reviewer opens it and sees
+what the spec's files show. The data is what the Prometheus at --prometheus knows. Without one, a Prometheus is started
+with the spec's files (found on PATH, or named by PROMETHEUS) and watches a simulated site; the page says so. Links
+between dashboards work, and variables can be chosen as far as --choices goes."""
+
 _DRILL = """\
 Hold a drill: a real Prometheus and a real Alertmanager run what the spec generates, on loopback, against a site that is
 simulated from the spec. Faults happen, and who is told, of what, after how long and how often is held against the spec.
@@ -68,6 +75,11 @@ Print a completion script. To have it in every shell, put one of these where the
   bash  eval "$(tocsin completion bash)"      ~/.bashrc
   zsh   eval "$(tocsin completion zsh)"       ~/.zshrc, after compinit
   fish  tocsin completion fish | source       ~/.config/fish/config.fish"""
+
+
+_LAST = "how much of the past is shown (default: 6h), or how long a simulated site is watched (default: 90s)"
+_CHOICES = "values of variables for which each dashboard is in the page, links first (default: 32)"
+_OUTPUT = "where the page is written, or - for standard output (default: preview.html)"
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -110,6 +122,13 @@ def parser() -> argparse.ArgumentParser:
     capacity.add_argument("--format", choices=("text", "json"), default="text", help="of the tables (default: text)")
     capacity.add_argument("--retention", metavar="TIME", help="how long samples are kept (default: what the spec says)")
 
+    preview = _command(commands, "preview", "draw the dashboards into one page", _PREVIEW)
+    preview.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+    preview.add_argument("--prometheus", metavar="URL", help="whose data is shown (default: a simulated site)")
+    preview.add_argument("--last", metavar="TIME", help=_LAST)
+    preview.add_argument("--choices", metavar="N", type=_count, default=32, help=_CHOICES)
+    preview.add_argument("--output", metavar="FILE", default="preview.html", help=_OUTPUT)
+
     drill = _command(commands, "drill", "let faults happen and see who is told", _DRILL)
     drill.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
     drill.add_argument(
@@ -138,6 +157,12 @@ def parser() -> argparse.ArgumentParser:
     completion = _command(commands, "completion", "print a completion script for a shell", _COMPLETION)
     completion.add_argument("shell", choices=SHELLS)
     return top
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to 1000")
+    return int(text)
 
 
 def _command(

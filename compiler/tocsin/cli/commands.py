@@ -109,6 +109,19 @@ def capacity(options: Namespace) -> int:
     return 0
 
 
+def preview(options: Namespace) -> int:
+    """Draw the dashboards of a spec into one page."""
+    from tocsin.cli.preview import preview as draw
+
+    run = _Run(options.spec)
+    compiled = run.proven(())
+    if compiled is None:
+        run.tell("text")
+        return 1
+    draw(options, compiled)
+    return 0
+
+
 def drill(options: Namespace) -> int:
     """Let faults happen to a simulated site, and tell who was told."""
     run = _Run(options.spec)
