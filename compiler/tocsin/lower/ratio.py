@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import naming
 from tocsin.examples import labels_for
 from tocsin.indicators import Ratio, of_kind
-from tocsin.lower.cast import Cast
+from tocsin.lower.cast import Cast, strangers
 from tocsin.lower.events import Events
 from tocsin.lower.proofs import series
 from tocsin.units import Duration, number
@@ -34,17 +34,26 @@ class Texts(NamedTuple):
     new_rest_series: str
 
 
+OWN = len(Texts._fields)  # the texts of a cast behind these are series that are not asked for
+
+
 class Form(NamedTuple):
-    """Whether a ratio names the bad events, and whether those that it names are series of the total's metric."""
+    """Whether a ratio names the bad events, and whether those that it names are series of the total's metric.
+
+    `strangers` is by how many matchers series are kept out.
+    """
 
     tells_bad: bool
     in_total: bool
+    strangers: int = 0
 
 
 def form(slo: Slo) -> Form:
     """What of a ratio shapes its rules and their proof."""
     ratio = of_kind(slo.indicator, Ratio)
-    return Form(ratio.bad is not None, ratio.told.metric == ratio.total.metric)
+    in_total = ratio.told.metric == ratio.total.metric
+    apart = len(ratio.total.matchers) + (0 if in_total else len(ratio.told.matchers))
+    return Form(ratio.bad is not None, in_total, apart)
 
 
 def cast(factory: Factory, slo: Slo) -> Cast:
@@ -64,12 +73,15 @@ def cast(factory: Factory, slo: Slo) -> Cast:
         series(ratio.told.metric or "", {**labels, **ANOTHER}, "")[0],
         series(ratio.total.metric or "", {**others, **ANOTHER}, "")[0],
     )
-    return Cast(slo.id, texts)
+    if form(slo).in_total:
+        return Cast(slo.id, (*texts, *strangers([ratio.total, ratio.told], ratio.total.matchers, slo.by, factory.labels)))
+    apart = (strangers([one], one.matchers, slo.by, factory.labels) for one in (ratio.total, ratio.told))
+    return Cast(slo.id, (*texts, *(one for each in apart for one in each)))
 
 
 def events(slo: Slo, cast: Cast) -> Events:
     """Its events, or, where none comes and that is bad, those that were expected."""
-    return events_of(slo, Texts(*cast.texts))
+    return events_of(slo, Texts(*cast.texts[:OWN]))
 
 
 def events_of(slo: Slo, texts: Texts, same: str = "") -> Events:

@@ -182,12 +182,13 @@ def _overdue(factory: Factory) -> Case:
         "since then.",
         where=("cluster",),
     )
-    late, young, fine, over = (_labels(factory, metric, job) for job in ("4741", "4742", "4743", "4744"))
+    late, young, fine, over, soon = (_labels(factory, metric, f"474{job}") for job in range(1, 6))
     minutes = int(most) // 60
     inputs = [
         (metric.name, late, f"0 1x{minutes + 20}"),
         (metric.name, young, f"_x{minutes // 2} 0x{minutes // 2 + 10}"),
         (metric.name, fine, f"0x{minutes - 2} 1x30"),
         (metric.name, over, f"3x{minutes - 3} stale"),
+        (metric.name, soon, f"0x4 1x{minutes + 20}"),
     ]
-    return Case(alert, minutes + 1, minutes + 5, _told(metric, late), inputs)
+    return Case(alert, minutes + 1, minutes + 3, _told(metric, late), inputs)
