@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from rule_files import rule_files
@@ -154,7 +155,7 @@ def _limits(node: Binary, text: str) -> Iterator[Edit]:
         inner = side
         while isinstance(inner, Paren):
             inner = inner.expr
-        if isinstance(inner, Number) and inner.value:
+        if isinstance(inner, Number) and inner.value and isfinite(inner.value):
             for factor in (0.5, 2):
                 was = text[inner.start : inner.end]
                 yield Edit(inner.start, inner.end, f"{inner.value * factor:.12g}", f"{was} times {factor:g}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin.examples import labels_for
 from tocsin.indicators import Latency, of_kind
 from tocsin.lower import native, native_proof, ratio, ratio_proof
-from tocsin.lower.cast import Cast, stranger
+from tocsin.lower.cast import Cast
 from tocsin.lower.proofs import series
 
 if TYPE_CHECKING:
@@ -32,12 +32,11 @@ def cast(factory: Factory, slo: Slo) -> Cast:
         return native.cast(factory, slo)
     total, told = latency.ratio.total, latency.ratio.told
     labels = labels_for([total], None, slo.by, factory.labels) or {}
-    counted = series(total.metric or "", labels, "")[0]
+    counted, late = (series(total.metric or "", {**labels, **more}, "")[0] for more in ({}, ratio.LATE))
     larger = series(told.metric or "", {**labels, "le": "+Inf"}, "")[0]
-    of_ratio = ratio.cast(factory, _as_ratio(slo, latency)).texts[: ratio.OWN]
-    texts = ratio.Texts(*of_ratio)._replace(rest_series=counted)
-    others = (series(*stranger(one, slo.by, factory.labels), "")[0] for one in (total, told))
-    return Cast(slo.id, (*texts, larger, *others))
+    of_ratio = ratio.cast(factory, _as_ratio(slo, latency)).texts
+    texts = ratio.Texts(*of_ratio[: ratio.OWN])._replace(rest_series=counted, late_series=late)
+    return Cast(slo.id, (*texts, larger, *of_ratio[ratio.OWN :]))
 
 
 def events(slo: Slo, cast: Cast) -> Events:

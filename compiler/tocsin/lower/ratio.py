@@ -15,14 +15,15 @@ from tocsin.units import Duration, number
 if TYPE_CHECKING:
     from tocsin.factory import Factory, Slo
 
-ANOTHER = {"instance": "another"}
+ANOTHER, LATE = {"instance": "another"}, {"example": "late"}
 KNOWN = Duration.of(hours=1)  # for so long a service that has gone is one that should be there
 
 
 class Texts(NamedTuple):
     """The texts of a ratio's cast: two selectors, example series of the events that it tells and of the rest, a place.
 
-    The place are the labels of what is recorded of these series; the new ones are of another target.
+    The place are the labels of what is recorded of these series; the new ones are of another target. The late one is
+    of the total where that has a metric of its own, and else empty.
     """
 
     total: str
@@ -32,6 +33,7 @@ class Texts(NamedTuple):
     place: str
     new_told_series: str
     new_rest_series: str
+    late_series: str
 
 
 OWN = len(Texts._fields)  # the texts of a cast behind these are series that are not asked for
@@ -72,6 +74,7 @@ def cast(factory: Factory, slo: Slo) -> Cast:
         series("", recorded, "")[0],
         series(ratio.told.metric or "", {**labels, **ANOTHER}, "")[0],
         series(ratio.total.metric or "", {**others, **ANOTHER}, "")[0],
+        "" if form(slo).in_total else series(ratio.total.metric or "", {**others, **LATE}, "")[0],
     )
     if form(slo).in_total:
         return Cast(slo.id, (*texts, *strangers([ratio.total, ratio.told], ratio.total.matchers, slo.by, factory.labels)))

@@ -15,7 +15,7 @@ from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, LAST, OUTAGE, RESTARTED
 from tocsin.lower.readings import Values, both, crowd, of_period, off, what_it_is
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
-from tocsin.units import Duration
+from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,11 +49,13 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
 def _counters(texts: Texts, told: Story) -> tuple[tuple[str, str], ...]:
     """Those of the story, and those of a target that is new then: their values are a lifetime's."""
     new = f"_x{ENDED + 1} 1e9x{OUTAGE - ENDED}"
+    late = ((texts.late_series, f"_x{ENDED - 1} {number(told.late)}x{OUTAGE - ENDED}"),) if told.late else ()
     return (
         (texts.told_series, told.told),
         (texts.rest_series, told.rest),
         (texts.new_told_series, new),
         (texts.new_rest_series, new),
+        *late,
     )
 
 
