@@ -47,7 +47,7 @@ def presence(factory: Factory) -> RuleGroup:
         summary="{{ $labels.node }} lacks GPUs",
         description="Only {{ $value }} GPUs of {{ $labels.node }} report, fewer than its spec says.",
     )
-    tests = (_test(factory, lost, missing), _answers_test(factory, missing))
+    tests = (_test(factory, lost, missing), _answers_test(factory, lost, missing))
     return RuleGroup("gpu-presence", (*_counts(factory), lost, missing), tests)
 
 
@@ -102,8 +102,8 @@ def _test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
     return test._replace(readings=(Reading(NO_TIME, naming.GPUS_EXPECTED, ()),))
 
 
-def _answers_test(factory: Factory, missing: Alert) -> RuleTest:
-    """No board is left of two nodes: one exporter answers once a minute, the other every other minute."""
+def _answers_test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
+    """The last board of two nodes goes: one exporter answers once a minute, the other every other minute."""
     often = example_node(factory)
     rarely = {**often, "node": next(nodes.groups(factory))[1].hosts[-1]}
     turns = (("_ 1 0 0", often), *((("_ 1 0 0 0 0 0", rarely),) if rarely != often else ()))
@@ -111,6 +111,8 @@ def _answers_test(factory: Factory, missing: Alert) -> RuleTest:
         series("up", {**at, "job": "dcgm", "instance": at["node"]}, f"{turn} " + f"{turn[2:]} " * 12)
         for turn, at in turns
     ]
+    inputs += [series(TEMP, {**at, "gpu_uuid": "GPU-0", "job": "dcgm"}, "60x6 stale") for _, at in turns]
     checks = [silent(missing, 5), fires(missing, 8, often, value=0)]
+    checks += [silent(lost, 4), fires(lost, 8, {**often, "gpu_uuid": "GPU-0"})]
     test = proof(missing, "an exporter answers once a minute", inputs, *checks, interval=Duration.of(seconds=20))
     return test._replace(pace=MINUTE)
