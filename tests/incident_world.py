@@ -87,7 +87,9 @@ OF_NODES: dict[str, tuple[dict[str, str], str]] = {
 BESIDE_NODES: dict[str, list[tuple[dict[str, str], str]]] = {
     "slurm_jobs_pending": [({}, "40")],
     "slurm_nodes_down": [({}, "0")],
-    "kueue_pending_workloads": [({"cluster_queue": "training", "status": one}, "0") for one in ("active", "inadmissible")],
+    "kueue_pending_workloads": [
+        ({"cluster_queue": "training", "status": one}, "0") for one in ("active", "inadmissible")
+    ],
     "vllm:num_requests_waiting": [({"model": "chat"}, "2")],
     "vllm:kv_cache_usage_perc": [({"model": "chat"}, "0.6")],
     "cdu_flow_litres_per_minute": [({}, "60")],
@@ -109,16 +111,19 @@ def healthy(factory: Factory, samples: int, spoken_of: str) -> World:
                     continue
                 for metric, labels, values in _node(factory, cluster, group, host, number_):
                     world[key(metric, labels)] = timeline(values, samples)
-        for metric_, labels, values in _beside(factory, cluster):
+        for metric_, labels, values in (*_beside(factory, cluster), *_applications(factory, cluster, spoken_of)):
             world[key(metric_, labels)] = timeline(values, samples)
-        for job in cluster.jobs:
-            target = {"cluster": cluster.name, "job": job.name, "instance": f"{job.hosts[0]}:{job.port}"}
-            for metric in factory.metrics.values():
-                told = metric.exporter == job.name and metric.name.partition("_")[0] in spoken_of
-                for name in metric.series if told else ():
-                    for labels, values in APPLICATION.get(name, []):
-                        world[key(name, {**target, **labels})] = timeline(values, samples)
     return world
+
+
+def _applications(factory: Factory, cluster: Cluster, spoken_of: str) -> Iterator[tuple[str, dict[str, str], str]]:
+    for job in cluster.jobs:
+        target = {"cluster": cluster.name, "job": job.name, "instance": f"{job.hosts[0]}:{job.port}"}
+        for metric in factory.metrics.values():
+            told = metric.exporter == job.name and metric.name.partition("_")[0] in spoken_of
+            for name in metric.series if told else ():
+                for labels, values in APPLICATION.get(name, []):
+                    yield name, {**target, **labels}, values
 
 
 def _beside(factory: Factory, cluster: Cluster) -> Iterator[tuple[str, dict[str, str], str]]:

@@ -77,7 +77,7 @@ def judged(plan: Plan) -> list[RuleFile]:
 
 
 def _of_file(file: RuleFile, factory: Factory) -> Iterator[Mutant]:
-    for name in _told(file):
+    for name in told(file):
         part = sliced(file, name)
         for at, group in enumerate(part.groups):
             slo = factory.slos.get(file.name.removeprefix("slo-"))
@@ -89,7 +89,7 @@ def _of_file(file: RuleFile, factory: Factory) -> Iterator[Mutant]:
                     yield Mutant(part._replace(groups=groups), kind, name, story)
 
 
-def _told(file: RuleFile) -> list[str]:
+def told(file: RuleFile) -> list[str]:
     """The alerts of a file and all records that they are made of; all records of SLOs, which dashboards show."""
     rules = [rule for group in file.groups for rule in group.rules]
     names: set[str] = {rule.name for rule in rules if rule.name.startswith("slo:")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.plan import Alert, RuleFile, RuleTest
@@ -77,7 +77,7 @@ def _alerts(reading: Reading) -> set[str]:
     return set(re.findall(r'alertname="(\w+)"', reading.expr))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names(expr: str) -> frozenset[str]:
     tree = parse(expr)
     nameless = any(one.metric is None and not metric_names(one) for one in selectors(tree))

@@ -121,7 +121,9 @@ def test_every_incident_has_its_own_name_and_speaks_of_minutes_that_it_has() -> 
             assert until < expected.get("clear", incident.minutes + 1) <= incident.minutes + 1, incident.name
 
 
-@pytest.mark.xdist_group(f"incidents world {TOOLS[-1].version}" if TOOLS else "incidents")  # whoever has played the core
+@pytest.mark.xdist_group(
+    f"incidents world {TOOLS[-1].version}" if TOOLS else "incidents"
+)  # whoever has played the core
 def test_an_alert_of_every_rule_is_expected_somewhere(compiled: Compiled, theatre: Theatre) -> None:
     """Each rule that can page or ticket somebody has an incident in which it must."""
     if not TOOLS:

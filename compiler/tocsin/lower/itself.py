@@ -163,7 +163,9 @@ def _test(job: str, faults: Sequence[tuple[Fault, Alert]], down: Alert) -> RuleT
         first = {"rises": 21, "some": 20, "unset": 20}[fault.sign] + fault.hold
         told = {"rises": ((first, min(fault.hold + 1, 5)), (33, 5)), "some": ((first, 1), (40, 1))}
         checks += [silent(alert, first - 1), silent(alert, 45)]
-        checks += [fires(alert, minute, place, value=value) for minute, value in told.get(fault.sign, ((first, 0), (40, 0)))]
+        checks += [
+            fires(alert, minute, place, value=value) for minute, value in told.get(fault.sign, ((first, 0), (40, 0)))
+        ]
     half, other = ({"cluster": "east", "instance": f"{name}:9090"} for name in ("half", "other"))
     inputs += [
         series("up", {**place, "job": of}, values)
@@ -181,7 +183,7 @@ def _test(job: str, faults: Sequence[tuple[Fault, Alert]], down: Alert) -> RuleT
 def _behind_test(job: str, alert: Alert) -> RuleTest:
     """One store is too slow, two are gone, one is written nothing, and one is sound.
 
-    Of those that are gone one is written little: its samples wait two minutes later. With the other one they wait before.
+    Of those that are gone one is written little: there samples wait two minutes later, and with the other one before.
     """
     inputs = []
     stories = {

@@ -77,7 +77,9 @@ def cast(factory: Factory, slo: Slo) -> Cast:
         "" if form(slo).in_total else series(ratio.total.metric or "", {**others, **LATE}, "")[0],
     )
     if form(slo).in_total:
-        return Cast(slo.id, (*texts, *strangers([ratio.total, ratio.told], ratio.total.matchers, slo.by, factory.labels)))
+        return Cast(
+            slo.id, (*texts, *strangers([ratio.total, ratio.told], ratio.total.matchers, slo.by, factory.labels))
+        )
     apart = (strangers([one], one.matchers, slo.by, factory.labels) for one in (ratio.total, ratio.told))
     return Cast(slo.id, (*texts, *(one for each in apart for one in each)))
 
