@@ -216,7 +216,7 @@ def _days_test(factory: Factory, read_only: Alert, filling: Alert) -> RuleTest:
         "fills": _falls(left, 38),
         "later": _falls(left + 2000, 38),
         "calm": _falls(left, 19),  # only in the last three of six hours
-        "cleaned": f"{_falls(Fraction(0), 33, 3)} {number(left + 2000)}-1000x2",  # and filled again for half an hour
+        "cleaned": f"{_falls(Fraction(0), 32, 4)} {number(left + 3000)}-1000x3",  # and filled again for half an hour
         "filled": f"{number(left + 200_000)}x{_STEPS - 10} 10x9",
         "young": f"_x{_STEPS - 4} 4000-1000x4",
         "steady": steady,
