@@ -53,8 +53,9 @@ BYSTANDER = Incident(
 
 
 def read(folder: Path) -> list[Incident]:
-    """The incidents of all files of a folder; each file maps names to incidents."""
-    files = (yaml.safe_load(file.read_text("utf-8")) for file in sorted(folder.glob("*.yaml")))
+    """The incidents of all files of a folder but its spec; each file maps names to incidents."""
+    paths = (path for path in sorted(folder.glob("*.yaml")) if path.name != "spec.yaml")
+    files = (yaml.safe_load(path.read_text("utf-8")) for path in paths)
     return [Incident(name, **row) for file in files for name, row in file.items()]
 
 

@@ -1,4 +1,4 @@
-"""The fleet of specs/incident-world.yaml while nothing is wrong, and what an incident changes in it.
+"""The fleet of specs/incident-world.yaml, or of incidents/site/spec.yaml, while nothing is wrong, and how it changes.
 
 A world maps each series to its samples. An incident's changes are applied in their order, each to the series that its
 selector `metric{label=value,...}` finds (regular expressions, anchored at both ends); minutes count from the begin:
@@ -47,7 +47,9 @@ BOARD = {
     "DCGM_FI_DEV_MEM_MAX_OP_TEMP": "95",
     "DCGM_FI_DEV_PCIE_LINK_WIDTH": "16",
     "DCGM_FI_DEV_PCIE_MAX_LINK_WIDTH": "16",
+    "nvidia_smi_gpu_info": "1",
 }
+OF_BOARDS = {"err_code": "0", "driver_version": "570.1"}  # labels that some metrics of boards have beside the board's
 PORT = {
     "node_infiniband_state_id": "4",
     "node_infiniband_physical_state_id": "5",
@@ -59,6 +61,8 @@ APPLICATION: dict[str, list[tuple[dict[str, str], str]]] = {
     "train_job_running": [({"job_id": "4711", "tenant": "vision"}, "1")],
     "train_loss": [({"job_id": "4711", "tenant": "vision"}, "1.9")],
     "train_data_wait_seconds_total": [({"job_id": "4711", "tenant": "vision"}, "0 +0.05/s")],
+    "train_rank_seconds": [({"job_id": "4711", "rank": str(rank)}, "1") for rank in range(4)],
+    "train_checkpoints_total": [({"job_id": "4711"}, "0 +1/5m")],
     "inference_requests_total": [
         ({"service": "chat", "tenant": "assist", "code": "200"}, "0 +20/s"),
         ({"service": "chat", "tenant": "assist", "code": "500"}, "0"),
@@ -68,6 +72,29 @@ APPLICATION: dict[str, list[tuple[dict[str, str], str]]] = {
         ({"service": "chat", "tenant": "assist", "le": le}, f"0 +{rate}/s")
         for le, rate in (("0.1", "12"), ("0.25", "18"), ("0.5", "19.96"), ("1.0", "20"), ("+Inf", "20"))
     ],
+}
+# What stands on a node and is neither a board's nor a port's, and what stands beside the nodes, by the metric.
+OF_NODES: dict[str, tuple[dict[str, str], str]] = {
+    "smartctl_device_critical_warning": ({"device": "nvme0"}, "0"),
+    "smartctl_device_percentage_used": ({"device": "nvme0"}, "12"),
+    "smartctl_device_available_spare": ({"device": "nvme0"}, "100"),
+    "smartctl_device_available_spare_threshold": ({"device": "nvme0"}, "10"),
+    "smartctl_device_media_errors": ({"device": "nvme0"}, "0"),
+    "node_nvme_info": ({"device": "nvme0", "state": "live"}, "1"),
+    "node_filesystem_avail_bytes": ({"device": "/dev/nvme0n1", "mountpoint": "/scratch", "fstype": "xfs"}, "900000"),
+    "node_filesystem_readonly": ({"device": "/dev/nvme0n1", "mountpoint": "/scratch", "fstype": "xfs"}, "0"),
+}
+BESIDE_NODES: dict[str, list[tuple[dict[str, str], str]]] = {
+    "slurm_jobs_pending": [({}, "40")],
+    "slurm_nodes_down": [({}, "0")],
+    "kueue_pending_workloads": [
+        ({"cluster_queue": "training", "status": one}, "0") for one in ("active", "inadmissible")
+    ],
+    "vllm:num_requests_waiting": [({"model": "chat"}, "2")],
+    "vllm:kv_cache_usage_perc": [({"model": "chat"}, "0.6")],
+    "cdu_flow_litres_per_minute": [({}, "60")],
+    "cdu_supply_celsius": [({}, "32")],
+    "cdu_leaks": [({}, "0")],
 }
 
 
@@ -84,14 +111,30 @@ def healthy(factory: Factory, samples: int, spoken_of: str) -> World:
                     continue
                 for metric, labels, values in _node(factory, cluster, group, host, number_):
                     world[key(metric, labels)] = timeline(values, samples)
-        for job in cluster.jobs:
-            target = {"cluster": cluster.name, "job": job.name, "instance": f"{job.hosts[0]}:{job.port}"}
-            for metric in factory.metrics.values():
-                told = metric.exporter == job.name and metric.name.partition("_")[0] in spoken_of
-                for name in metric.series if told else ():
-                    for labels, values in APPLICATION.get(name, []):
-                        world[key(name, {**target, **labels})] = timeline(values, samples)
+        for metric_, labels, values in (*_beside(factory, cluster), *_applications(factory, cluster, spoken_of)):
+            world[key(metric_, labels)] = timeline(values, samples)
     return world
+
+
+def _applications(factory: Factory, cluster: Cluster, spoken_of: str) -> Iterator[tuple[str, dict[str, str], str]]:
+    for job in cluster.jobs:
+        target = {"cluster": cluster.name, "job": job.name, "instance": f"{job.hosts[0]}:{job.port}"}
+        for metric in factory.metrics.values():
+            told = metric.exporter == job.name and metric.name.partition("_")[0] in spoken_of
+            for name in metric.series if told else ():
+                for labels, values in APPLICATION.get(name, []):
+                    yield name, {**target, **labels}, values
+
+
+def _beside(factory: Factory, cluster: Cluster) -> Iterator[tuple[str, dict[str, str], str]]:
+    """What exporters show that do not stand on the nodes."""
+    for exporter in cluster.exporters:
+        for address in exporter.addresses:
+            target = {"cluster": cluster.name, "job": exporter.kind.job, "instance": address}
+            yield "up", target, "1"
+            for metric in factory.metrics.values():
+                for labels, values in BESIDE_NODES.get(metric.name, []) if metric.exporter == exporter.kind.job else []:
+                    yield metric.name, {**target, **labels}, values
 
 
 def _node(
@@ -106,13 +149,17 @@ def _node(
     for metric in factory.metrics.values():
         if metric.exporter not in exporters:
             continue
+        if metric.name in OF_NODES:
+            labels, value = OF_NODES[metric.name]
+            yield metric.name, {**exporters[metric.exporter], **labels}, value
+            continue
         if metric.entity == "port":
             yield metric.name, port, PORT.get(metric.name, speed if metric.unit == "bytes/s" else "0")
             continue
-        extra = {"err_code": "0"} if "err_code" in metric.labels else {}
+        extra = {name: value for name, value in OF_BOARDS.items() if name in metric.labels}
         for board in range(group.gpus):
             labels = {"gpu": str(board), "gpu_uuid": f"GPU-{index}-{board}", "job_id": "4711", **extra}
-            yield metric.name, {**exporters["dcgm"], **labels}, BOARD.get(metric.name, "0")
+            yield metric.name, {**exporters[metric.exporter], **labels}, BOARD.get(metric.name, "0")
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from rule_files import rule_files
+from rule_slice import sliced
+from tocsin.lower.own_rules import own_rules
 from tocsin.plan import NO_TIME, Alert, RuleFile
 from tocsin.promql import (
     Aggregation,
@@ -26,6 +29,8 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tocsin.factory import Factory
+    from tocsin.pipeline import Compiled
     from tocsin.plan import Plan, Record
 
 COMPARISONS = {">": "<", "<": ">", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
@@ -33,9 +38,14 @@ SETS = {"and": "unless", "unless": "and"}
 
 
 class Mutant(NamedTuple):
-    """A file with a mistake in one rule, and what the mistake is."""
+    """A file with a mistake in one rule, and what the mistake is.
+
+    The file has nothing but what has to do with the rule. `kind` is its group, or the indicator of an SLO.
+    """
 
     file: RuleFile
+    kind: str
+    rule: str
     story: str
 
 
@@ -48,26 +58,45 @@ class Edit(NamedTuple):
     story: str
 
 
-def mutants(plan: Plan) -> Iterator[Mutant]:
-    """Every mutant of every rule that an alert depends on, in the order of the rules; of SLOs of every rule."""
-    for file in rule_files(plan):
-        told = _told(file)
-        for at, group in enumerate(file.groups):
+def mutants(compiled: Compiled) -> Iterator[Mutant]:
+    """Every mutant of every rule that an alert depends on, in the order of the rules; of SLOs of every rule.
+
+    Rules of the spec's own are left out: their tests are not generated. Of files that differ in their blanks only, one
+    stands for all.
+    """
+    own = {file.name for file in own_rules(compiled.factory)}
+    for file in judged(compiled.plan):
+        if file.name not in own:
+            yield from _of_file(file, compiled.factory)
+
+
+def judged(plan: Plan) -> list[RuleFile]:
+    """The rule files of a plan as they are written, one of each form."""
+    forms = {id(plain.groups): file for plain, file in zip(plan.rules, rule_files(plan), strict=True)}
+    return list(forms.values())
+
+
+def _of_file(file: RuleFile, factory: Factory) -> Iterator[Mutant]:
+    for name in told(file):
+        part = sliced(file, name)
+        for at, group in enumerate(part.groups):
+            slo = factory.slos.get(file.name.removeprefix("slo-"))
+            kind = f"slo {slo.kind}" if slo else group.name
             for index, rule in enumerate(group.rules):
-                for changed, story in _of_rule(rule) if rule.name in told else ():
+                for changed, story in _of_rule(rule) if rule.name == name else ():
                     rules = (*group.rules[:index], changed, *group.rules[index + 1 :])
-                    groups = (*file.groups[:at], group._replace(rules=rules), *file.groups[at + 1 :])
-                    yield Mutant(file._replace(groups=groups), f"{file.name}, {rule.name} ({index}): {story}")
+                    groups = (*part.groups[:at], group._replace(rules=rules), *part.groups[at + 1 :])
+                    yield Mutant(part._replace(groups=groups), kind, name, story)
 
 
-def _told(file: RuleFile) -> set[str]:
+def told(file: RuleFile) -> list[str]:
     """The alerts of a file and all records that they are made of; all records of SLOs, which dashboards show."""
     rules = [rule for group in file.groups for rule in group.rules]
     names: set[str] = {rule.name for rule in rules if rule.name.startswith("slo:")}
     for rule in reversed(rules):
         if isinstance(rule, Alert) or rule.name in names:
             names |= {rule.name, *metric_names(parse(rule.expr))}
-    return names
+    return list(dict.fromkeys(rule.name for rule in rules if rule.name in names))
 
 
 def _of_rule(rule: Record | Alert) -> Iterator[tuple[Record | Alert, str]]:
@@ -126,7 +155,7 @@ def _limits(node: Binary, text: str) -> Iterator[Edit]:
         inner = side
         while isinstance(inner, Paren):
             inner = inner.expr
-        if isinstance(inner, Number) and inner.value:
+        if isinstance(inner, Number) and inner.value and isfinite(inner.value):
             for factor in (0.5, 2):
                 was = text[inner.start : inner.end]
                 yield Edit(inner.start, inner.end, f"{inner.value * factor:.12g}", f"{was} times {factor:g}")

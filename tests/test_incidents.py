@@ -1,4 +1,8 @@
-"""Incidents of GPU fleets, played on the rules of specs/incident-world.yaml: who is called, when, and who is not."""
+"""Incidents of GPU fleets: who is called, when, and who is not.
+
+They are played on the rules of specs/incident-world.yaml, and those of what a site has around its boards on the rules
+of tests/incidents/site/spec.yaml.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +20,35 @@ from tocsin.pipeline import Compiled, compile_spec
 from toolbox import INSTALL, found
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from toolbox import Tool
 
-SPEC = ROOT / "specs" / "incident-world.yaml"
+SITE = ROOT / "tests" / "incidents" / "site"
+SPECS = {"world": ROOT / "specs" / "incident-world.yaml", "site": SITE / "spec.yaml"}
 INCIDENTS = read(ROOT / "tests" / "incidents")
+PROGRAMMES = {"world": INCIDENTS, "site": read(SITE)}
 TOOLS = found("promtool")
+
+
+def _compiled(spec: Path) -> Compiled:
+    result = compile_spec(str(spec), Log(), {})
+    assert result is not None
+    return result
 
 
 @pytest.fixture(scope="session")
 def compiled() -> Compiled:
-    result = compile_spec(str(SPEC), Log(), {})
-    assert result is not None
-    return result
+    return _compiled(SPECS["world"])
 
 
 class Theatre:
     """Plays all incidents of a version of promtool at once, those of the core apart, when the first is asked for."""
 
-    def __init__(self, compiled: Compiled, folder: Path) -> None:
+    def __init__(self, compiled: Compiled, incidents: Sequence[Incident], folder: Path) -> None:
         self.compiled = compiled
+        self.incidents = incidents
         self.folder = folder
         self.rules = [artifact for artifact in compiled.artifacts if artifact.path.startswith("rules/")]
         self.played: dict[tuple[Path, bool], dict[str, Fired]] = {}
@@ -49,7 +61,7 @@ class Theatre:
         key = (tool.path, incident.core)
         if key not in self.played:
             paths = [self.folder / artifact.path for artifact in self.rules]
-            programme = [one for one in INCIDENTS if one.core == incident.core]
+            programme = [one for one in self.incidents if one.core == incident.core]
             file = self.folder / "incidents.yml"
             self.played[key] = play(programme, self.compiled.factory, paths, tool.path, file)
         return self.played[key][incident.name]
@@ -57,11 +69,16 @@ class Theatre:
 
 @pytest.fixture(scope="session")
 def theatre(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Theatre:
-    return Theatre(compiled, tmp_path_factory.mktemp("theatre"))
+    return Theatre(compiled, INCIDENTS, tmp_path_factory.mktemp("theatre"))
 
 
-def casts() -> list[object]:
-    """The core on every promtool; the others on the newest, in the long run, since they take it three minutes."""
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Theatre:
+    return Theatre(_compiled(SPECS["site"]), PROGRAMMES["site"], tmp_path_factory.mktemp("site"))
+
+
+def casts(where: str) -> list[object]:
+    """The core on every promtool; the others on the newest, in the long run where they take it three minutes."""
     if not TOOLS:
         return [pytest.param(None, None, marks=pytest.mark.skip(reason=INSTALL))]
     return [
@@ -70,26 +87,33 @@ def casts() -> list[object]:
             tool,
             id=f"{incident.name}-{'.'.join(map(str, tool.version))}",
             marks=[
-                pytest.mark.xdist_group(f"incidents {tool.version}"),
-                *([] if incident.core else [pytest.mark.slow]),
+                pytest.mark.xdist_group(f"incidents {where} {tool.version}"),
+                *([] if incident.core or where == "site" else [pytest.mark.slow]),
             ],
         )
         for tool in TOOLS
-        for incident in INCIDENTS
+        for incident in PROGRAMMES[where]
         if incident.core or tool == TOOLS[-1]
     ]
 
 
-@pytest.mark.parametrize(("incident", "tool"), casts())
+@pytest.mark.parametrize(("incident", "tool"), casts("world"))
 def test_who_is_called(incident: Incident, tool: Tool, theatre: Theatre) -> None:
     verdict = wrong(incident, theatre.fired(incident, tool))
     assert not verdict, f"{incident.story}\n{verdict}"
 
 
+@pytest.mark.parametrize(("incident", "tool"), casts("site"))
+def test_who_is_called_at_a_site(incident: Incident, tool: Tool, site: Theatre) -> None:
+    verdict = wrong(incident, site.fired(incident, tool))
+    assert not verdict, f"{incident.story}\n{verdict}"
+
+
 def test_every_incident_has_its_own_name_and_speaks_of_minutes_that_it_has() -> None:
-    names = [incident.name for incident in INCIDENTS]
+    incidents = [incident for programme in PROGRAMMES.values() for incident in programme]
+    names = [incident.name for incident in incidents]
     assert len(set(names)) == len(names)
-    for incident in INCIDENTS:
+    for incident in incidents:
         for expected in incident.expect:
             assert expected.keys() <= {"alert", "from", "until", "clear"}, incident.name
             until = expected.get("until", expected["from"])
@@ -97,7 +121,9 @@ def test_every_incident_has_its_own_name_and_speaks_of_minutes_that_it_has() -> 
             assert until < expected.get("clear", incident.minutes + 1) <= incident.minutes + 1, incident.name
 
 
-@pytest.mark.xdist_group(f"incidents {TOOLS[-1].version}" if TOOLS else "incidents")  # whoever has played the core
+@pytest.mark.xdist_group(
+    f"incidents world {TOOLS[-1].version}" if TOOLS else "incidents"
+)  # whoever has played the core
 def test_an_alert_of_every_rule_is_expected_somewhere(compiled: Compiled, theatre: Theatre) -> None:
     """Each rule that can page or ticket somebody has an incident in which it must."""
     if not TOOLS:

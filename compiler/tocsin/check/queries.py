@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tocsin.catalog import units
 from tocsin.diagnostics import Related, near
 from tocsin.examples import labels_for, labels_of_each, value_for
 from tocsin.indicators import GAUGES, Ratio
@@ -28,6 +29,7 @@ def check_queries(factory: Factory, document: Document, log: Log) -> None:
             for key, selector in slo.indicator.selectors.items()
         ]
         if isinstance(slo.indicator, Ratio):
+            _check_unit(factory, slo, slo.indicator, document, log)
             if all(fits) and len(fits) == 2:
                 _check_difference(factory, slo, slo.indicator, document, log)
         elif all(fits):
@@ -44,14 +46,31 @@ def metric_of(factory: Factory, selector: Selector) -> Metric:
 def _check_selector(factory: Factory, path: Path, selector: Selector, document: Document, log: Log) -> bool:
     """Whether every matcher of a selector can match; what is wrong with the metric or a matcher is told."""
     metric = metric_of(factory, selector)
-    if metric.type == "gauge" and path[-1] not in GAUGES:
-        place = document.places.inside(path, selector.start, selector.start + len(metric.name))
-        what = f"{metric.name} is a gauge ({metric.reading}): its rate means nothing"
-        log.error("SLO108", what, place, "events are counted by a counter; find the one beside this gauge")
+    bounds = [matcher for matcher in selector.matchers if matcher.label == "le"]
+    if path[-1] not in GAUGES and (metric.type == "gauge" or bounds):
+        _check_type(factory, path, selector, document, log)
     if document.is_broken("signals", "define", metric.signal):
         return True  # which labels it has is not known
     fits = [_check_matcher(factory, metric, matcher, path, document, log) for matcher in selector.matchers]
     return all(fits)
+
+
+def _check_type(factory: Factory, path: Path, selector: Selector, document: Document, log: Log) -> None:
+    """The rate of a selector, as the type checker sees it: of a gauge, or of a bucket as the release spells its bound.
+
+    Labels and values of the schema are told by themselves.
+    """
+    from tocsin.promtypes import check_rate, of_factory  # other counters do without
+
+    bounds = [matcher.value_start for matcher in selector.matchers if matcher.label == "le"]
+    for finding in check_rate(selector.render(), selector, of_factory(factory)):
+        place = document.places.inside(path, finding.start, finding.end)
+        if finding.code == "PQL201":
+            place = document.places.inside(path, selector.start, selector.start + len(selector.metric or ""))
+            hint = "events are counted by a counter; find the one beside this gauge"
+            log.error("SLO108", finding.message, place, hint)
+        elif finding.code == "PQL104" and finding.start in bounds:
+            log.error(finding.code, finding.message, place, finding.hint)
 
 
 def _check_matcher(
@@ -102,6 +121,23 @@ def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
                     place = document.places.value("slos", id_, "by", index)
                     hint = "every label of `by` must be on each metric, or their sums do not meet"
                     log.error("SLO109", f"{metric.name} has no label `{label}`", place, hint)
+
+
+def _check_unit(factory: Factory, slo: Slo, ratio: Ratio, document: Document, log: Log) -> None:
+    """What is told apart is of what is counted in all: seconds are no share of requests."""
+    told, total = (_unit(factory, selector) for selector in (ratio.told, ratio.total))
+    of = {name: unit.of for name, unit in units().items()} | {"observations": ()}
+    if told in of and total in of and of[told] != of[total]:
+        key = "bad" if ratio.bad else "good"
+        what = f"`{key}` counts {told}, and `total` {total}: one is no share of the other"
+        hint = "a histogram counts its events by `_count` and `_bucket`; its `_sum` adds up their values"
+        log.error("SLO119", what, document.places.value("slos", slo.id, "ratio", key), hint)
+
+
+def _unit(factory: Factory, selector: Selector) -> str:
+    """The unit of what a series counts."""
+    metric, name = metric_of(factory, selector), selector.metric or ""
+    return "observations" if metric.type == "histogram" and not name.endswith("_sum") else metric.unit
 
 
 def _check_difference(factory: Factory, slo: Slo, ratio: Ratio, document: Document, log: Log) -> None:

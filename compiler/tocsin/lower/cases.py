@@ -18,7 +18,8 @@ Input = tuple[str, "Mapping[str, str]", str]
 class Case(NamedTuple):
     """An alert, and a world in which it is silent at the minute `before` and fires `at` another at `place`, only there.
 
-    `inputs` are metrics with their labels and their values, one a minute; `value` is that of the expression.
+    `inputs` are metrics with their labels and their values, one a minute; `value` is that of the expression. Where it
+    fires at several places, the others are `also`.
     """
 
     alert: Alert
@@ -28,6 +29,7 @@ class Case(NamedTuple):
     inputs: Sequence[Input]
     value: float = 0
     after: int | None = None
+    also: Sequence[Mapping[str, str]] = ()
 
 
 def group(name: str, story: str, cases: Sequence[Case]) -> RuleGroup | None:
@@ -38,7 +40,8 @@ def group(name: str, story: str, cases: Sequence[Case]) -> RuleGroup | None:
     expected: list[Expectation] = []
     for case in cases:
         inputs.update({series(*one): None for one in case.inputs})
-        expected += [silent(case.alert, case.before), fires(case.alert, case.at, case.place, value=case.value)]
+        places = (case.place, *case.also)
+        expected += [silent(case.alert, case.before), fires(case.alert, case.at, *places, value=case.value)]
         expected += [silent(case.alert, case.after)] if case.after is not None else []
     alerts = tuple(case.alert for case in cases)
     return RuleGroup(name, alerts, (shared(name, story, alerts[0].origin, tuple(inputs), *expected),))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.examples import labels_for
+from tocsin.lower.proofs import series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tocsin.factory import Label
-    from tocsin.promql import Selector
+    from tocsin.promql import Matcher, Selector
 
 BLANK = "?slo?"  # the id of nobody
 
@@ -40,3 +41,18 @@ def stranger(selector: Selector, by: Iterable[str], schema: Mapping[str, Label])
     """A series that the selector does not select: of its metric, or of another where it selects all of those."""
     labels = labels_for([selector._replace(matchers=())], selector, by, schema)
     return (f"not_{selector.metric}", {}) if labels is None else (selector.metric or "", labels)
+
+
+def strangers(
+    selectors: Sequence[Selector], matchers: Sequence[Matcher], by: Iterable[str], schema: Mapping[str, Label]
+) -> list[str]:
+    """For each of some matchers a series of the last selector's metric that this matcher alone keeps out of all."""
+    metric, by, found = selectors[-1].metric or "", tuple(by), []
+    for matcher in matchers:
+        key = matcher.render()
+        others = [
+            one._replace(matchers=tuple(other for other in one.matchers if other.render() != key)) for one in selectors
+        ]
+        labels = labels_for(others, selectors[0]._replace(matchers=(matcher,)), by, schema)
+        found.append(series(f"not_{metric}", {"of": key}, "")[0] if labels is None else series(metric, labels, "")[0])
+    return found

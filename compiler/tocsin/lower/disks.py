@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.cases import Case, group
-from tocsin.lower.proofs import example_node
+from tocsin.lower.proofs import example_node, firing, proof, series
+from tocsin.plan import Expectation
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import RuleGroup
+    from tocsin.plan import Alert, RuleGroup, RuleTest
 
 WARNING, WEAR = "smartctl_device_critical_warning", "smartctl_device_percentage_used"
 SPARE, LEAST_SPARE = "smartctl_device_available_spare", "smartctl_device_available_spare_threshold"
 NVME, READONLY, AVAIL = "node_nvme_info", "node_filesystem_readonly", "node_filesystem_avail_bytes"
+_STEP, _STEPS = Duration.of(minutes=10), 156  # of the test that looks back for a day
 READ_ONLY = 8  # of the critical warnings: the media became read-only (NVM Express Base Specification, SMART log)
 _DRIVE, _MOUNT = (naming.by((*naming.NODE, *more)) for more in (("device",), ("device", "mountpoint")))
 _DISK = "{{ $labels.device }} of {{ $labels.node }}"
@@ -30,7 +33,13 @@ _REAL = f"{{{REAL}}}"
 
 def disks(factory: Factory) -> RuleGroup | None:
     """What ails drives and filesystems, by the signals that are collected."""
-    return group("node-disks", "drives and filesystems that fail, and others beside them", list(_cases(factory)))
+    cases = list(_cases(factory))
+    made = group("node-disks", "drives and filesystems that fail, and others beside them", cases)
+    if made is None or "filesystem" not in factory.signals:
+        return made
+    filling = _filling(factory)
+    proofs = (*made.tests, _days_test(factory, cases[-1].alert, filling))
+    return made._replace(rules=(*made.rules, filling), tests=proofs)
 
 
 def _cases(factory: Factory) -> Iterator[Case]:
@@ -44,7 +53,6 @@ def _cases(factory: Factory) -> Iterator[Case]:
         yield _dead(factory)
     if "filesystem" in factory.signals:
         yield _read_only(factory)
-        yield _filling(factory)
 
 
 def _drive(factory: Factory, device: str) -> dict[str, str]:
@@ -180,10 +188,10 @@ def _read_only(factory: Factory) -> Case:
     return Case(alert, 11, 12, broken, inputs, 1)
 
 
-def _filling(factory: Factory) -> Case:
+def _filling(factory: Factory) -> Alert:
     ahead = number(factory.limits["filesystem_full_in"])
     space = f"{AVAIL}{_REAL}"
-    alert = signal_alert(
+    return signal_alert(
         factory,
         "FilesystemFilling",
         factory.signals["filesystem"],
@@ -197,13 +205,42 @@ def _filling(factory: Factory) -> Case:
         description=f"If it goes on so, {_MOUNTED} is full within {Duration.of(seconds=int(float(ahead)))}: "
         "checkpoints and logs will fail.",
     )
-    soon, late, once, steady = (_mount(factory, point) for point in ("fills", "falls", "filled", "steady"))
-    # Bytes a minute by which the first is full a little before, and the second a little after that.
-    minutes = int(float(ahead)) // 60
-    inputs = [
-        (AVAIL, {**soon, "job": "node", "fstype": "xfs"}, f"{1000 * (minutes + 60)}-1000x69"),
-        (AVAIL, {**late, "job": "node", "fstype": "xfs"}, f"{1000 * (minutes + 90)}-1000x75"),
-        (AVAIL, {**once, "job": "node", "fstype": "xfs"}, f"{1000 * minutes}x9 10x100"),
-        (AVAIL, {**steady, "job": "node", "fstype": "xfs"}, "10x100"),
+
+
+def _days_test(factory: Factory, read_only: Alert, filling: Alert) -> RuleTest:
+    """Twenty-six hours in steps of ten minutes, at whose end filesystems fill, seem to, or became read-only."""
+    ahead = Fraction(factory.limits["filesystem_full_in"]) / _STEP.seconds
+    # So many bytes are left of one that loses a thousand a step, and will be full at the last step and the one before.
+    left = (ahead - Fraction(3, 2)) * 1000
+    steady = f"{number(left + 200_000)}x{_STEPS}"
+    space = {
+        "fills": _falls(left, 38),
+        "later": _falls(left + 2000, 38),
+        "calm": _falls(left, 19),  # only in the last three of six hours
+        "cleaned": f"{_falls(Fraction(0), 32, 4)} {number(left + 3000)}-1000x3",  # and filled again for half an hour
+        "filled": f"{number(left + 200_000)}x{_STEPS - 10} 10x9",
+        "young": f"_x{_STEPS - 4} 4000-1000x4",
+        "steady": steady,
+    }
+    inputs = [series(AVAIL, _mounted(factory, point, "xfs"), values) for point, values in space.items()]
+    inputs.append(series(AVAIL, _mounted(factory, "run", "tmpfs"), space["fills"]))
+    for point, hours in (("recent", 13), ("known", 25)):
+        written = _STEPS - 6 * hours
+        inputs.append(series(READONLY, _mounted(factory, point, "ext4"), f"0x{written} 1x{6 * hours - 1}"))
+    end = Duration(_STEPS * _STEP)
+    checks = [
+        Expectation(Duration(end - _STEP), filling.name, ()),
+        Expectation(end, filling.name, (firing(filling, _mount(factory, "fills"), 0),)),
+        Expectation(end, read_only.name, (firing(read_only, _mount(factory, "recent"), 1),)),
     ]
-    return Case(alert, 68, 71, soon, inputs, 0)
+    return proof(filling, "filesystems within a day", inputs, *checks, interval=_STEP)
+
+
+def _mounted(factory: Factory, point: str, kind: str) -> dict[str, str]:
+    return {**_mount(factory, point), "job": "node", "fstype": kind}
+
+
+def _falls(left: Fraction, steps: int, before: int = 0) -> str:
+    """The same all day, and in the last steps, up to so many before the end, less by a thousand each, until `left`."""
+    begin = number(left + 1000 * steps)
+    return f"{begin}x{_STEPS - steps - before - 1} {begin}-1000x{steps}"

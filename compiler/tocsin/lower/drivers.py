@@ -64,5 +64,9 @@ def _skew(factory: Factory, cluster: Cluster, nodes_: NodeGroup) -> Case:
         (INFO, {**second, "gpu_uuid": "GPU-2", "driver_version": "570.1"}, "1x9 stale"),
         (INFO, {**second, "gpu_uuid": "GPU-2", "driver_version": "580.2"}, f"_x10 1x{minutes + 20} stale"),
     ]
+    inputs += [
+        (INFO, {**first, "cluster": "another", "gpu_uuid": "GPU-3", "driver_version": version}, f"1x{minutes + 60}")
+        for version in ("570.1", "580.2")
+    ]
     place = {"cluster": cluster.name}
     return Case(alert, minutes + 9, minutes + 11, place, inputs, 2, after=minutes + 40)

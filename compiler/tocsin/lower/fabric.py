@@ -156,6 +156,12 @@ def _counter(*rises: int, cleared: int = 0) -> str:
     return f"{out}{value}x{60 - start}"
 
 
+def others(factory: Factory) -> list[dict[str, str]]:
+    """What differs where a port is none of the spec's: its cluster, or its device where the spec names all of them."""
+    named = any(group.devices for _, group in nodes.groups(factory) if group.fabric != "none")
+    return [{"cluster": "another"}, *([{"device": "another"}] if named else [])]
+
+
 def _test(factory: Factory, alerts: Errors) -> RuleTest:
     """Every counter of a port has the same story: the events that count, and on other ports those that do not."""
     here = example_port(factory, fabric="infiniband")
@@ -180,7 +186,7 @@ def _test(factory: Factory, alerts: Errors) -> RuleTest:
             "4294967295x60",
         ),
     }
-    # Traffic may stand at such a number, and ports of another cluster are not in the spec.
+    # Traffic may stand at such a number, and other ports are not in the spec.
     inputs = [series("node_infiniband_port_data_received_bytes_total", {**ports_[3], "job": "node"}, "255x60")]
     told: dict[str, list[str]] = {}
     for metric, errors in counters(factory).items():
@@ -190,8 +196,9 @@ def _test(factory: Factory, alerts: Errors) -> RuleTest:
             inputs.append(series(metric, {**port, "job": "node"}, values))
         elsewhere = (stories[kind][0], "255x60")
         inputs += [
-            series(metric, {**port, "cluster": "another", "job": "node"}, values)
+            series(metric, {**port, **other, "job": "node"}, values)
             for port, values in zip(ports_, elsewhere, strict=False)
+            for other in others(factory)
         ]
 
     def at(kind: str, *numbers: int) -> list[dict[str, str]]:

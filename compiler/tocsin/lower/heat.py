@@ -96,15 +96,17 @@ def _lanes(factory: Factory) -> Iterator[Case]:
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} has {{ $value }} lanes to its host, fewer than it "
         "can have: reseat the board, or look at its riser.",
     )
-    bad, whole_, idle, blank = ({**example_gpu(factory, index), "job": "dcgm"} for index in range(3, 7))
-    inputs = [
-        *((MAX_WIDTH, board, "16x40") for board in (bad, whole_, idle, blank)),
-        (WIDTH, bad, "16x9 8x30"),
-        (WIDTH, whole_, "16x40"),
-        (WIDTH, idle, "8x40"),
-        (WIDTH, blank, "0x40"),
-        *((UTIL, board, "98x40") for board in (bad, whole_, blank)),
-        (UTIL, idle, "50x40"),
-    ]
-    place = {label: bad[label] for label in naming.GPU}
-    yield Case(alert, 14, 15, place, inputs, 8)
+    # Of boards with few lanes one rests half of the time, one until minute 26, and one from then on.
+    stories = (
+        ("16x29 8x30", "98x40"),
+        ("16x40", "98x40"),
+        ("0x40", "98x40"),
+        ("8x40", "50x40"),
+        ("8x40", "0x26 98x40"),
+        ("8x40", "98x25 0x40"),
+    )
+    boards = [{**example_gpu(factory, index), "job": "dcgm"} for index in range(3, 3 + len(stories))]
+    inputs = [(MAX_WIDTH, board, "16x40") for board in boards]
+    for board, (width, load) in zip(boards, stories, strict=True):
+        inputs += [(WIDTH, board, width), (UTIL, board, load)]
+    yield Case(alert, 34, 35, {label: boards[0][label] for label in naming.GPU}, inputs, 8)

@@ -156,24 +156,40 @@ def _test(job: str, faults: Sequence[tuple[Fault, Alert]], down: Alert) -> RuleT
             "some": ("0x19 1x24 0x40", "0x90"),
             "unset": ("1x19 0x24 1x40", "1x90"),
         }[fault.sign]
-        for place, values in zip((ill, well), stories, strict=True):
-            inputs.append(series(fault.metric, {**place, **more, "job": job}, values))
-        at = {**ill, **more}
-        checks += [silent(alert, 19), silent(alert, 61)]
+        for at, values in zip((ill, well), stories, strict=True):
+            inputs.append(series(fault.metric, {**at, **more, "job": job}, values))
+        place = {**ill, **more}
         # Up to minute 34 the window begins with a 0, to which no release extrapolates: the rise is exact.
-        minutes, value = {"rises": ((33,), 5), "some": ((20, 40), 1), "unset": ((20 + fault.hold, 40), 0)}[fault.sign]
-        checks += [fires(alert, minute, at, value=value) for minute in minutes]
-    inputs += [series("up", {**place, "job": job}, values) for place, values in ((ill, "1x19 0x70"), (well, "1x90"))]
-    checks += [silent(down, 30), fires(down, 33, ill)]
+        first = {"rises": 21, "some": 20, "unset": 20}[fault.sign] + fault.hold
+        told = {"rises": ((first, min(fault.hold + 1, 5)), (33, 5)), "some": ((first, 1), (40, 1))}
+        checks += [silent(alert, first - 1), silent(alert, 45)]
+        checks += [
+            fires(alert, minute, place, value=value) for minute, value in told.get(fault.sign, ((first, 0), (40, 0)))
+        ]
+    half, other = ({"cluster": "east", "instance": f"{name}:9090"} for name in ("half", "other"))
+    inputs += [
+        series("up", {**place, "job": of}, values)
+        for place, of, values in (
+            (ill, job, "1x19 0x70"),
+            (well, job, "1x90"),
+            (half, job, "1x19" + " 0 1" * 20),
+            (other, "another", "0x90"),
+        )
+    ]
+    checks += [silent(down, 30), fires(down, 31, ill), fires(down, 34, ill, half)]
     return shared(f"monitoring-{job}", "everything befalls one server", down.origin, inputs, *checks)
 
 
 def _behind_test(job: str, alert: Alert) -> RuleTest:
-    """One store is too slow, one is gone, one is written nothing, and one is sound."""
+    """One store is too slow, two are gone, one is written nothing, and one is sound.
+
+    Of those that are gone one is written little: there samples wait two minutes later, and with the other one before.
+    """
     inputs = []
     stories = {
         "slow": ("0+60x60", "9x60", "3x19 12x40", "5x60"),
-        "gone": ("0+60x19 1140x40", "0x19 12x40", "1x60", "5x60"),
+        "gone": ("0+60x19 1140x40", "0x14 12x40", "1x60", "5x60"),
+        "little": ("0+60x19 1140x40", "0x21 12x40", "1x60", "5x60"),
         "idle": ("7x60", "0x60", "1x60", "5x60"),
         "sound": ("0+60x60", "9x60", "5x60", "5x60"),
     }
@@ -184,9 +200,10 @@ def _behind_test(job: str, alert: Alert) -> RuleTest:
         inputs += [
             series(f"prometheus_remote_storage_{name}", at, one) for name, one in zip(names, values, strict=True)
         ]
-    slow, gone = ({**place, "remote_name": store} for store in ("slow", "gone"))
-    story = "one store is too slow, and one is gone"
-    checks = [silent(alert, 34), fires(alert, 36, slow, value=12), fires(alert, 45, slow, gone, value=12)]
+    slow, gone, little = ({**place, "remote_name": store} for store in ("slow", "gone", "little"))
+    story = "one store is too slow, and two are gone"
+    checks = [silent(alert, 34), fires(alert, 37, slow, value=12), fires(alert, 40, slow, gone, value=12)]
+    checks.append(fires(alert, 45, slow, gone, little, value=12))
     return shared(f"monitoring-{job}", story, alert.origin, inputs, *checks)
 
 

@@ -41,7 +41,7 @@ def jobs(factory: Factory) -> RuleGroup | None:
 
 
 def _test(factory: Factory, alert: Alert) -> RuleTest:
-    gpus = [example_gpu(factory, number) for number in range(6)]
+    gpus = [example_gpu(factory, number) for number in range(7)]
     plain = [{**gpu, "job": "dcgm"} for gpu in gpus]
     named = [{**gpu, "job_id": "4711"} for gpu in plain]
     inputs = [
@@ -53,6 +53,8 @@ def _test(factory: Factory, alert: Alert) -> RuleTest:
         series(UTIL, {**plain[3], "job_id": "4712"}, "_x19 98x40"),
         series(UTIL, named[4], "98x60"),
         series(UTIL, plain[5], "0x19 98x40"),  # work begins, and no job
+        series(UTIL, named[6], "98x9 stale"),
+        series(UTIL, plain[6], "_x10 0x3 98x50"),  # its job ends, and four minutes later work begins
     ]
     story = "work goes on where a job ended"
     return shared(
@@ -62,6 +64,6 @@ def _test(factory: Factory, alert: Alert) -> RuleTest:
         inputs,
         silent(alert, 19),
         fires(alert, 20, gpus[0], gpus[1]),
-        fires(alert, 34, gpus[0], gpus[1]),
-        fires(alert, 35, gpus[0], gpus[1], gpus[5]),
+        fires(alert, 34, gpus[0], gpus[1], gpus[6]),
+        fires(alert, 35, gpus[0], gpus[1], gpus[5], gpus[6]),
     )

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from tocsin.examples import labels_for
 from tocsin.indicators import Latency, of_kind
 from tocsin.lower import native, native_proof, ratio, ratio_proof
-from tocsin.lower.cast import Cast, stranger
+from tocsin.lower.cast import Cast
 from tocsin.lower.proofs import series
-from tocsin.lower.ratio_story import story
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory, Slo
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 # One Prometheus calls a bucket "1", the next release "1.0": that is no new series.
 SAME = "ignoring (le) "
-BESIDE = 3  # the texts of its cast that are not a ratio's
 
 
 def form(slo: Slo) -> object:
@@ -34,11 +32,11 @@ def cast(factory: Factory, slo: Slo) -> Cast:
         return native.cast(factory, slo)
     total, told = latency.ratio.total, latency.ratio.told
     labels = labels_for([total], None, slo.by, factory.labels) or {}
-    counted = series(total.metric or "", labels, "")[0]
+    counted, late = (series(total.metric or "", {**labels, **more}, "")[0] for more in ({}, ratio.LATE))
     larger = series(told.metric or "", {**labels, "le": "+Inf"}, "")[0]
-    texts = ratio.Texts(*ratio.cast(factory, _as_ratio(slo, latency)).texts)._replace(rest_series=counted)
-    others = (series(*stranger(one, slo.by, factory.labels), "")[0] for one in (total, told))
-    return Cast(slo.id, (*texts, larger, *others))
+    of_ratio = ratio.cast(factory, _as_ratio(slo, latency)).texts
+    texts = ratio.Texts(*of_ratio[: ratio.OWN])._replace(rest_series=counted, late_series=late)
+    return Cast(slo.id, (*texts, larger, *of_ratio[ratio.OWN :]))
 
 
 def events(slo: Slo, cast: Cast) -> Events:
@@ -46,7 +44,7 @@ def events(slo: Slo, cast: Cast) -> Events:
     latency = of_kind(slo.indicator, Latency)
     if latency.native:
         return native.events(slo, cast)
-    return ratio.events_of(_as_ratio(slo, latency), ratio.Texts(*cast.texts[:-BESIDE]), SAME)
+    return ratio.events_of(_as_ratio(slo, latency), ratio.Texts(*cast.texts[: ratio.OWN]), SAME)
 
 
 def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
@@ -54,11 +52,7 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     latency = of_kind(slo.indicator, Latency)
     if latency.native:
         return native_proof.proof(slo, cast, is_here)
-    beside = cast.texts[-BESIDE:]
-    same = _as_ratio(slo, latency)
-    test = ratio_proof.proof(same, Cast(cast.id, cast.texts[:-BESIDE]), is_here)
-    rest = story(same, ratio.form(same)).rest
-    return test._replace(series=(*test.series, *((one, rest) for one in beside)))
+    return ratio_proof.proof(_as_ratio(slo, latency), cast, is_here)
 
 
 def _as_ratio(slo: Slo, latency: Latency) -> Slo:

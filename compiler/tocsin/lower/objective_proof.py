@@ -167,6 +167,7 @@ def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTes
     state, pending = _state(burns[0]), _state(burns[0], alertstate="pending")
     readings = [Reading(Duration(step * story.pace), state, ()) for step in range(len(SILENT))]
     readings += [Reading(at, f"count({pending})", (("{}", count),)) for at, count in story.waiting]
+    readings += _burning(slo, story.end, braces)
     told = tuple(firing(burns[index], places[place], ratio) for index, place, ratio in story.fired)
     expectations = [Expectation(story.end, burns[0].name, told)]
     if gone:
@@ -181,6 +182,18 @@ def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTes
         slo.origin,
         tuple(readings),
     )
+
+
+def _burning(slo: Slo, at: Duration, braces: Mapping[str, str]) -> Iterator[Reading]:
+    """How fast the budget burns at the place of the first pair, and that another SLO's burns by no rate of ours."""
+    first = slo.pairs[0]
+    rate = first.threshold(slo.budget) * ABOVE / slo.budget
+    place = braces[str(first.long)]
+    burns = f"abs({naming.SLO_BURN_RATE}{place} / {number(rate)} - 1) < bool 1e-9"
+    yield Reading(at, burns, ((place, "1"),))
+    elsewhere = braces[OTHER].replace(f"not-{slo.id}", slo.id)
+    if elsewhere != place:
+        yield Reading(at, naming.SLO_BURN_RATE + elsewhere, ())
 
 
 def _missed_at(slo: Slo) -> Iterator[tuple[str, float]]:

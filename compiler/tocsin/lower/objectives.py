@@ -10,6 +10,7 @@ from tocsin.lower.burns import burn_alerts
 from tocsin.lower.cast import BLANK
 from tocsin.lower.kinds import KINDS
 from tocsin.lower.objective_proof import alert_proof
+from tocsin.lower.period_proof import period_proofs
 from tocsin.lower.vanishing import vanishing
 from tocsin.lower.window_proof import window_proofs
 from tocsin.plan import Alert, Record, RuleFile, RuleGroup
@@ -77,7 +78,7 @@ def _records(slo: Slo, texts: Iterable[tuple[str, str]]) -> Iterator[Record]:
 
 def periods(factory: Factory) -> dict[str, RuleFile]:
     """By tier, the rules that look back further than the servers keep: they are evaluated where that tier is read."""
-    groups: dict[str, list[RuleGroup]] = {}
+    groups: dict[str, dict[str, RuleGroup]] = {}
     forms: dict[object, budget.Texts] = {}
     blank = f"{{slo={quote(BLANK)}}}"
     for slo in factory.slos.values():
@@ -88,5 +89,9 @@ def periods(factory: Factory) -> dict[str, RuleFile]:
                 forms[shape] = budget.period(slo, blank)
             me = f"{{slo={quote(slo.id)}}}"
             records = _records(slo, ((name, expr.replace(blank, me)) for name, expr in forms[shape]))
-            groups.setdefault(tier.name, []).append(RuleGroup(f"slo-{slo.id}-period", tuple(records), ()))
-    return {tier: RuleFile(f"slo_periods-{tier}", tuple(found)) for tier, found in groups.items()}
+            group = RuleGroup(f"slo-{slo.id}-period", tuple(records), ())
+            groups.setdefault(tier.name, {})[slo.id] = group
+    for tier_name, found in groups.items():
+        for slo, test in period_proofs(tier_name, [factory.slos[id_] for id_ in found]):
+            found[slo.id] = found[slo.id]._replace(tests=(test,))
+    return {tier: RuleFile(f"slo_periods-{tier}", tuple(found.values())) for tier, found in groups.items()}

@@ -75,8 +75,13 @@ def _test(group: str, cluster: Cluster, alerts: tuple[Alert, ...]) -> RuleTest:
         series("up", {**labels, "job": capacity.PEERS, "instance": "x"}, values)
         for labels, values in ((both[0], "1x9 0x50"), (both[1], "1x29 0x30"), (other, "1x60"))
     ]
+    # Other jobs of the server, and servers of another cluster, are silent as well.
+    inputs += [
+        series("up", {**both[0], "job": "another", "server": "not-one", "peer": "none", "instance": "x"}, "0x60")
+    ]
+    inputs += [series("up", {**both[0], "job": capacity.PEERS, "cluster": "another", "instance": "x"}, "0x60")]
     lost, *halved = alerts
-    checks = [silent(lost, 29), silent(lost, 35), fires(lost, 37, at)]
+    checks = [silent(lost, 29), silent(lost, 35), fires(lost, 36, at)]
     for alert in halved:
-        checks += [silent(alert, 15), fires(alert, 17, both[0]), fires(alert, 37, *both)]
+        checks += [silent(alert, 15), fires(alert, 16, both[0]), fires(alert, 36, *both)]
     return shared(group, "one replica is silent, then both", lost.origin, inputs, *checks)

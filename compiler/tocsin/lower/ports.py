@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.fabric import PLACE, cabled, either, matchers
+from tocsin.lower.fabric import PLACE, cabled, either, matchers, others
 from tocsin.lower.proofs import example_port, fires, series, shared, silent
 from tocsin.plan import RuleGroup
 from tocsin.units import Duration, number
@@ -90,7 +90,7 @@ def _test(factory: Factory, groups: Groups, alerts: Ports) -> RuleTest:
     here = example_port(factory)
     first, second, third = ({**here, "port": str(number)} for number in range(1, 4))
     raw = [{**at, "job": "node"} for at in (first, second, third)]
-    elsewhere = {**raw[0], "cluster": "another"}
+    elsewhere = [{**raw[0], **other} for other in others(factory)]
     node = {label: here[label] for label in naming.NODE}
     exporters = (
         (node, "node", "1x29 0x9 1x50"),
@@ -102,7 +102,7 @@ def _test(factory: Factory, groups: Groups, alerts: Ports) -> RuleTest:
         series(STATE, raw[0], f"{ACTIVE}x19 1x9 stale _x8 {ACTIVE}x50"),
         series(STATE, raw[1], f"{ACTIVE}x19 2 {ACTIVE}x8 stale _x8 {ACTIVE}x50"),
         series(STATE, raw[2], f"{ACTIVE}x19 stale"),
-        series(STATE, elsewhere, "1x19 stale"),
+        *(series(STATE, at, "1x19 stale") for at in elsewhere),
     ]
     checks = [
         *(silent(alerts.down, minute) for minute in (15, 20, 40)),
@@ -112,7 +112,7 @@ def _test(factory: Factory, groups: Groups, alerts: Ports) -> RuleTest:
     ]
     speed = next((int(group.port_speed) for _, group in groups if group.port_speed is not None), 0)
     if alerts.slow is not None:
-        inputs += [series(SPEED, at, f"{speed}x19 {speed // 2}x9") for at in (raw[0], elsewhere)]
+        inputs += [series(SPEED, at, f"{speed}x19 {speed // 2}x9") for at in (raw[0], *elsewhere)]
         inputs.append(series(SPEED, raw[1], f"{speed}x60"))
         checks += [silent(alerts.slow, 24), fires(alerts.slow, 25, first, value=speed // 2)]
     return shared("fabric-ports", "ports that are down, slow or gone", alerts.down.origin, inputs, *checks)

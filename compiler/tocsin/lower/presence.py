@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.proofs import example_gpu, example_node, fires, series, shared, silent
-from tocsin.plan import Record, RuleGroup
+from tocsin.lower.proofs import MINUTE, example_gpu, example_node, fires, proof, series, shared, silent
+from tocsin.plan import NO_TIME, Reading, Record, RuleGroup
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def presence(factory: Factory) -> RuleGroup:
         summary="{{ $labels.node }} lacks GPUs",
         description="Only {{ $value }} GPUs of {{ $labels.node }} report, fewer than its spec says.",
     )
-    tests = (_test(factory, lost, missing),)
+    tests = (_test(factory, lost, missing), _answers_test(factory, lost, missing))
     return RuleGroup("gpu-presence", (*_counts(factory), lost, missing), tests)
 
 
@@ -77,7 +77,7 @@ def _test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
     node, count = example_node(factory), next(nodes.groups(factory))[1].gpus
     *boards, weak, spare, other = [example_gpu(factory, number) for number in range(count + 2)]
     inputs = [
-        series("up", {**node, "job": "dcgm", "instance": "a"}, "1x29 0x14 1x50"),
+        series("up", {**node, "job": "dcgm", "instance": "a"}, "_ 1x28 0x14 1x50"),
         series("up", {**node, "job": "node", "instance": "b"}, "1x90"),
         series("up", {**node, "job": "dcgm", "instance": "a", "cluster": "another"}, "1x90"),
         series(TEMP, {**spare, "job": "dcgm"}, "_x72 60x1 stale"),
@@ -86,7 +86,7 @@ def _test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
     for gpu in (*boards, weak):
         values = "60x9 stale" if gpu is weak else "60x29 stale _x14 60x32 stale"
         inputs += [series(TEMP, {**gpu, "job": "dcgm", "job_id": job}, values) for job in ("4711", "4712")]
-    return shared(
+    test = shared(
         "gpu-presence",
         "a board goes, the exporter dies, boards are exchanged, all go",
         lost.origin,
@@ -98,3 +98,21 @@ def _test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
         *(fires(missing, minute, node, value=count - 1) for minute in (15, 29, 50, 71)),
         fires(missing, 83, node, value=0),
     )
+    # Before its exporter is a target nothing is expected of the node.
+    return test._replace(readings=(Reading(NO_TIME, naming.GPUS_EXPECTED, ()),))
+
+
+def _answers_test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
+    """The last board of two nodes goes: one exporter answers once a minute, the other every other minute."""
+    often = example_node(factory)
+    rarely = {**often, "node": next(nodes.groups(factory))[1].hosts[-1]}
+    turns = (("_ 1 0 0", often), *((("_ 1 0 0 0 0 0", rarely),) if rarely != often else ()))
+    inputs = [
+        series("up", {**at, "job": "dcgm", "instance": at["node"]}, f"{turn} " + f"{turn[2:]} " * 12)
+        for turn, at in turns
+    ]
+    inputs += [series(TEMP, {**at, "gpu_uuid": "GPU-0", "job": "dcgm"}, "60x6 stale") for _, at in turns]
+    checks = [silent(missing, 5), fires(missing, 8, often, value=0)]
+    checks += [silent(lost, 4), fires(lost, 8, {**often, "gpu_uuid": "GPU-0"})]
+    test = proof(missing, "an exporter answers once a minute", inputs, *checks, interval=Duration.of(seconds=20))
+    return test._replace(pace=MINUTE)

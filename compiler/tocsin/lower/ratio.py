@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import naming
 from tocsin.examples import labels_for
 from tocsin.indicators import Ratio, of_kind
-from tocsin.lower.cast import Cast
+from tocsin.lower.cast import Cast, strangers
 from tocsin.lower.events import Events
 from tocsin.lower.proofs import series
 from tocsin.units import Duration, number
@@ -15,14 +15,15 @@ from tocsin.units import Duration, number
 if TYPE_CHECKING:
     from tocsin.factory import Factory, Slo
 
-ANOTHER = {"instance": "another"}
+ANOTHER, LATE = {"instance": "another"}, {"example": "late"}
 KNOWN = Duration.of(hours=1)  # for so long a service that has gone is one that should be there
 
 
 class Texts(NamedTuple):
     """The texts of a ratio's cast: two selectors, example series of the events that it tells and of the rest, a place.
 
-    The place are the labels of what is recorded of these series; the new ones are of another target.
+    The place are the labels of what is recorded of these series; the new ones are of another target. The late one is
+    of the total where that has a metric of its own, and else empty.
     """
 
     total: str
@@ -32,19 +33,29 @@ class Texts(NamedTuple):
     place: str
     new_told_series: str
     new_rest_series: str
+    late_series: str
+
+
+OWN = len(Texts._fields)  # the texts of a cast behind these are series that are not asked for
 
 
 class Form(NamedTuple):
-    """Whether a ratio names the bad events, and whether those that it names are series of the total's metric."""
+    """Whether a ratio names the bad events, and whether those that it names are series of the total's metric.
+
+    `strangers` is by how many matchers series are kept out.
+    """
 
     tells_bad: bool
     in_total: bool
+    strangers: int = 0
 
 
 def form(slo: Slo) -> Form:
     """What of a ratio shapes its rules and their proof."""
     ratio = of_kind(slo.indicator, Ratio)
-    return Form(ratio.bad is not None, ratio.told.metric == ratio.total.metric)
+    in_total = ratio.told.metric == ratio.total.metric
+    apart = len(ratio.total.matchers) + (0 if in_total else len(ratio.told.matchers))
+    return Form(ratio.bad is not None, in_total, apart)
 
 
 def cast(factory: Factory, slo: Slo) -> Cast:
@@ -63,13 +74,19 @@ def cast(factory: Factory, slo: Slo) -> Cast:
         series("", recorded, "")[0],
         series(ratio.told.metric or "", {**labels, **ANOTHER}, "")[0],
         series(ratio.total.metric or "", {**others, **ANOTHER}, "")[0],
+        "" if form(slo).in_total else series(ratio.total.metric or "", {**others, **LATE}, "")[0],
     )
-    return Cast(slo.id, texts)
+    if form(slo).in_total:
+        return Cast(
+            slo.id, (*texts, *strangers([ratio.total, ratio.told], ratio.total.matchers, slo.by, factory.labels))
+        )
+    apart = (strangers([one], one.matchers, slo.by, factory.labels) for one in (ratio.total, ratio.told))
+    return Cast(slo.id, (*texts, *(one for each in apart for one in each)))
 
 
 def events(slo: Slo, cast: Cast) -> Events:
     """Its events, or, where none comes and that is bad, those that were expected."""
-    return events_of(slo, Texts(*cast.texts))
+    return events_of(slo, Texts(*cast.texts[:OWN]))
 
 
 def events_of(slo: Slo, texts: Texts, same: str = "") -> Events:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from tocsin.lower.burns import ALERT
 from tocsin.lower.objective_proof import pace_of
-from tocsin.lower.ratio import Texts, form
+from tocsin.lower.ratio import OWN, Texts, form
 from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, LAST, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
 from tocsin.lower.readings import Values, both, crowd, of_period, off, what_it_is
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
-from tocsin.units import Duration
+from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     """The recorded events of every window in each part of the story, and what becomes of the alerts."""
-    texts, told, unit = Texts(*cast.texts), story(slo, form(slo)), slo.windows.unit
+    texts, told, unit = Texts(*cast.texts[:OWN]), story(slo, form(slo)), slo.windows.unit
     me, interval = f"{{slo={quote(cast.id)}}}", slo.windows.step
     values = [*_moments(slo, told), *(_period(slo, told) if is_here else ())]
     readings = [
@@ -38,7 +38,7 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     return RuleTest(
         f"{cast.id}: events that begin, end, stand still, restart and fail",
         interval,
-        (*_counters(texts, told), *crowd(slo, OUTAGE)),
+        (*_counters(texts, told), *((one, told.rest) for one in cast.texts[OWN:]), *crowd(slo, OUTAGE)),
         (),
         slo.origin,
         tuple(readings),
@@ -49,11 +49,13 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
 def _counters(texts: Texts, told: Story) -> tuple[tuple[str, str], ...]:
     """Those of the story, and those of a target that is new then: their values are a lifetime's."""
     new = f"_x{ENDED + 1} 1e9x{OUTAGE - ENDED}"
+    late = ((texts.late_series, f"_x{ENDED - 1} {number(told.late)}x{OUTAGE - ENDED}"),) if told.late else ()
     return (
         (texts.told_series, told.told),
         (texts.rest_series, told.rest),
         (texts.new_told_series, new),
         (texts.new_rest_series, new),
+        *late,
     )
 
 

@@ -36,7 +36,8 @@ class Moment(NamedTuple):
 class Story(NamedTuple):
     """The counters in promtool's notation, and the events of a sample as the unit window then shows them.
 
-    `grown` are all events since the begin, `steps` those that the looks at the unit have counted.
+    `grown` are all events since the begin, `steps` those that the looks at the unit have counted. `late` is the value
+    with which a further series of all events begins before ENDED; it stays there.
     """
 
     told: str
@@ -44,6 +45,7 @@ class Story(NamedTuple):
     moments: tuple[Moment, ...]
     grown: tuple[Moment, ...]
     steps: Moment
+    late: Fraction
 
 
 def story(slo: Slo, form: Form) -> Story:
@@ -65,7 +67,7 @@ def story(slo: Slo, form: Form) -> Story:
     looks = [seen.at(TOLD, told * _share(at - BEGUN), _share(at)) for at in LAST]
     steps = Moment(TOLD, sum((one.errors for one in looks), NONE), sum((one.total for one in looks), NONE))
     grown = (seen.at(BEGUN, NONE, Fraction(BEGUN)), seen.at(TOLD, told * (TOLD - BEGUN), Fraction(TOLD)))
-    return Story(notation(tells), notation(rests), tuple(_moments(seen, slo, flood)), grown, steps)
+    return Story(notation(tells), notation(rests), tuple(_moments(seen, slo, flood)), grown, steps, seen.late)
 
 
 def _share(samples: int) -> Fraction:
@@ -80,6 +82,11 @@ class _Seen(NamedTuple):
     told: Fraction
     rest: Fraction
 
+    @property
+    def late(self) -> Fraction:
+        """Where the told events are among all, they are what begins late."""
+        return NONE if self.form.in_total else self.rest
+
     def at(self, sample: int, told: Fraction, rests: Fraction = Fraction(1)) -> Moment:
         """The bad events and all of them."""
         total = self.rest * rests + (told if self.form.in_total else NONE)
@@ -89,8 +96,9 @@ class _Seen(NamedTuple):
 def _moments(seen: _Seen, slo: Slo, flood: Fraction) -> Iterable[Moment]:
     yield seen.at(BEGUN, NONE)
     yield seen.at(TOLD, seen.told)
-    yield seen.at(ENDED, NONE)
-    yield seen.at(BORN, seen.told / LOOKS)  # once within the unit
+    whole = 1 + seen.late / seen.rest / LOOKS  # what begins late counts once within the unit
+    yield seen.at(ENDED, NONE, whole)
+    yield seen.at(BORN, seen.told / LOOKS, whole)  # so does what is told apart and begins again
     missed = missed_of(slo) * slo.windows.step.seconds
     yield Moment(IDLE, missed, missed)
     yield seen.at(RESTARTED, seen.told)

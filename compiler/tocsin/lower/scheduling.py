@@ -85,6 +85,7 @@ def _kueue(factory: Factory) -> Case:
     inputs = [
         (KUEUE, {**at, "cluster_queue": "full"}, f"0x9 2x{minutes + 20}"),
         (KUEUE, {**at, "cluster_queue": "moves"}, f"2x{minutes} 0 2x20"),
+        (KUEUE, {**at, "cluster_queue": "new"}, f"_x20 2x{minutes + 20}"),
         (KUEUE, {**at, "cluster_queue": "stopped", "status": "inadmissible"}, f"2x{minutes + 30}"),
     ]
     place = {"cluster": _cluster(factory), "cluster_queue": "full"}
@@ -109,7 +110,8 @@ def _pods(factory: Factory) -> Case:
     minutes = int(window.seconds) // 60
     at = {"cluster": _cluster(factory), "job": "kube-state-metrics", "namespace": "vision"}
     inputs = [
-        (POD, {**at, "pod": "stuck"}, f"1x{minutes + 30}"),
+        (POD, {**at, "pod": "stuck"}, f"0 1x{minutes + 30}"),
+        (POD, {**at, "pod": "again", "namespace": "research"}, f"1 1 0 1x{minutes + 30}"),
         (POD, {**at, "pod": "new", "namespace": "assist"}, f"_x20 1x{minutes + 10}"),
     ]
     place = {"cluster": _cluster(factory), "namespace": "vision"}
@@ -135,6 +137,8 @@ def _not_ready(factory: Factory) -> Case:
     ready = {"job": "kube-state-metrics", "condition": "Ready", "status": "true"}
     inputs = [
         (CONDITION, {**lost, **ready}, "1x9 0x40"),
+        (CONDITION, {**lost, **ready, "status": "false"}, "0x9 1x40"),
+        (CONDITION, {**lost, **ready, "condition": "DiskPressure"}, "1x60"),
         (CONDITION, {**lost, "node": "cordoned", **ready}, "1x9 0x40"),
         (CORDONED, {**lost, "node": "cordoned", "job": "kube-state-metrics"}, "1x60"),
         (CORDONED, {**lost, "job": "kube-state-metrics"}, "0x60"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
@@ -61,7 +62,7 @@ def _cache(factory: Factory) -> Case:
     inputs = [
         (CACHE, {**full, "job": "vllm"}, f"0.1x9 {number(share)}x30"),
         (CACHE, {**calm, "job": "vllm"}, f"{number(share)}x40"),
-        (CACHE, {**free, "job": "vllm"}, "0.05x40"),
+        (CACHE, {**free, "job": "vllm"}, f"{number(share * Fraction(9, 10))}x40"),
         (WAITING, {**full, "job": "vllm"}, "1x40"),
         (WAITING, {**calm, "job": "vllm"}, "0x40"),
         (WAITING, {**free, "job": "vllm"}, "1x40"),

@@ -9,11 +9,12 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.cases import Case, group
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
-from tocsin.plan import Record, RuleGroup
+from tocsin.plan import Reading, Record, RuleGroup
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
+    from tocsin.lower.cases import Input
     from tocsin.plan import Alert, RuleTest
 
 REASONS = "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"
@@ -82,16 +83,33 @@ def clocks(factory: Factory) -> RuleGroup | None:
         description="{{ $labels.gpu_uuid }} on {{ $labels.node }} ran at {{ $value | humanizePercentage }} of its "
         "highest clock for ten minutes while it had work, and tells no reason: read its clocks and its power supply.",
     )
-    slow, fine, idle, told = ({**example_gpu(factory, index), "job": "dcgm"} for index in range(4))
-    high, low = number(share * 2000), number(share * 2000 - 20)
-    boards = ((slow, low, "98", "0"), (fine, high, "98", "0"), (idle, "345", "0", "1"), (told, "1305", "98", "4"))
-    inputs: list[tuple[str, dict[str, str], str]] = []
-    for board, clock, load, reason in boards:
-        inputs += [(CLOCK, board, f"1980x9 {clock}x40"), (MAX_CLOCK, board, "2000x60")]
-        inputs += [(UTIL, board, f"{load}x60"), (REASONS, board, f"{reason}x60")]
-    place = {label: slow[label] for label in naming.GPU}
-    case = Case(alert, 9, 30, place, inputs, float((share * 2000 - 20) / 2000))
-    return group("gpu-clocks", "boards that are slow without a reason, with one, and at rest", [case])
+    place, inputs = _low_and_others(factory, share)
+    story = "boards that are slow without a reason, with one, and at rest"
+    return group("gpu-clocks", story, [Case(alert, 17, 18, place, inputs, float(share))])
+
+
+def _low_and_others(factory: Factory, share: Fraction) -> tuple[dict[str, str], list[Input]]:
+    """A board whose clock falls at minute 10, so that its mean is too low at minute 16, and boards that are well.
+
+    Of these one lies at the limit; one rests, one half of the time, one until minute 10; and each told reason is one's,
+    beside that it rests, or was until minute 9. Clocks differ by so little that all means are printed alike.
+    """
+    limit = share * 2000
+    high, most, low = number(limit + Fraction(34, 1000)), number(limit), number(limit - Fraction(20, 1000))
+    stories = [
+        (f"{high}x9 {low}x40", "98x2 0x2 98x60", "4x5 0x60"),
+        (f"{most}x60", "98x60", "0x60"),
+        ("345x60", "0x60", "0x60"),
+        (f"{low}x60", "60x60", "0x60"),
+        (f"{low}x60", "0x10 98x60", "0x60"),
+        (f"{low}x60", "98x60", "4x9 0x60"),
+        *((f"{low}x60", "98x60", f"{bit + 1}x60") for bit in TOLD),
+    ]
+    inputs: list[Input] = []
+    for index, (clock, load, reason) in enumerate(stories):
+        board = {**example_gpu(factory, index), "job": "dcgm"}
+        inputs += [(CLOCK, board, clock), (MAX_CLOCK, board, "2000x60"), (UTIL, board, load), (REASONS, board, reason)]
+    return example_gpu(factory), inputs
 
 
 def whole(factory: Factory) -> str:
@@ -131,7 +149,15 @@ def _test(factory: Factory, alert: Alert) -> RuleTest:
     bursts = {**{label: often[label] for label in naming.GPU}, "reason": "hw_thermal"}
     ended = {**{label: boards[7][label] for label in naming.GPU}, "reason": "hw_thermal"}
     resting = [place for place in told if place != ended]
-    return shared(
+    # What nobody is told is recorded all the same: who is at its power limit.
+    capped = sum(1 for bits, _, _ in _STORIES if int(bits) & BITS["sw_power_cap"])
+    cluster = example_gpu(factory)["cluster"]
+    limited = Reading(
+        Duration.of(minutes=24),
+        f'sum by (cluster) ({naming.THROTTLED}{{reason="sw_power_cap"}})',
+        ((f'{{cluster="{cluster}"}}', str(capped + 2)),),
+    )
+    test = shared(
         "gpu-throttling",
         "boards that are slowed down at work, and boards that are not",
         alert.origin,
@@ -141,3 +167,4 @@ def _test(factory: Factory, alert: Alert) -> RuleTest:
         fires(alert, 35, *told, bursts),
         fires(alert, 38, *resting, bursts),
     )
+    return test._replace(readings=(limited,))

@@ -65,13 +65,25 @@ def _told(metric: Metric, labels: dict[str, str], *more: str) -> dict[str, str]:
 def _loss(factory: Factory) -> Iterator[Case]:
     signal, metric = factory.signals["train_loss"], _metric(factory, "train_loss")
     by, name, factor = naming.by(_place(metric)), metric.name, factory.limits["train_loss_spike"]
-    lost, spiking, falling, fine = (_labels(factory, metric, job) for job in ("4711", "4712", "4713", "4714"))
+    lost, endless, spiking, settled, *others = (_labels(factory, metric, f"471{job}") for job in range(1, 9))
     high = number(2 * factor + 1)
+    spike = f"{high}x9 2x40"
     inputs = [
-        (name, lost, "2x40 " + "NaN " * 5 + "NaN"),
-        (name, spiking, f"2x40 {high}x9 2x40"),
-        (name, falling, "11x3 2x90"),
-        (name, fine, f"2x40 {number(2 * factor)}x9 2x40"),
+        (name, lost, "2x80 " + "NaN " * 5 + "NaN"),
+        (name, endless, "2x80 Inf Inf Inf stale"),
+        (name, spiking, f"2x80 {spike}"),
+        (name, settled, f"{high}x45 2x34 {spike}"),  # low in most of the hour, not of two
+        *zip(
+            [name] * 4,
+            others,
+            (
+                f"{high}x55 2x24 {spike}",  # low in half of the hour only
+                "11x3 2x120",
+                f"2x80 {number(2 * factor)}x9 2x40",
+                f"_x60 2x20 {spike}",  # a young job
+            ),
+            strict=True,
+        ),
     ]
     yield Case(
         signal_alert(
@@ -86,11 +98,12 @@ def _loss(factory: Factory) -> Iterator[Case]:
             "on is lost. Stop it, and begin again at its last checkpoint.",
             where=("cluster",),
         ),
-        42,
-        43,
+        82,
+        83,
         _told(metric, lost),
         inputs,
         1,
+        also=(_told(metric, endless),),
     )
     yield Case(
         signal_alert(
@@ -107,12 +120,13 @@ def _loss(factory: Factory) -> Iterator[Case]:
             "of the last hour: look at its data and its boards before it goes on.",
             where=("cluster",),
         ),
-        45,
-        46,
+        85,
+        86,
         _told(metric, spiking),
         inputs,
         float(high),
-        after=55,
+        after=95,
+        also=(_told(metric, settled),),
     )
 
 
@@ -132,9 +146,10 @@ def _input_bound(factory: Factory) -> Case:
         where=("cluster",),
     )
     waiting, fine = (_labels(factory, metric, job) for job in ("4721", "4722"))
-    steps = (number(share * 60 + 3), number(share * 60 - Duration.of(seconds=1).seconds / 2))
-    inputs = [(metric.name, at, f"0+{step}x60") for at, step in zip((waiting, fine), steps, strict=True)]
-    return Case(alert, 10, 40, _told(metric, waiting), inputs, round(float(share) + 0.05, 9))
+    # Seconds a minute, a twentieth above and below: the mean is too high once nearly all of its window is.
+    more, less = (number(share * 60 * Fraction(percent_, 100)) for percent_ in (105, 95))
+    inputs = [(metric.name, waiting, f"0x29 {more}+{more}x40"), (metric.name, fine, f"0+{less}x60")]
+    return Case(alert, 47, 49, _told(metric, waiting), inputs, float(share * Fraction(105, 100)))
 
 
 def _straggler(factory: Factory) -> Case:
@@ -160,7 +175,12 @@ def _straggler(factory: Factory) -> Case:
     slow, fine = (number(Fraction(percent_, 100) / share, 4) for percent_ in (102, 98))
     values = (f"1x9 {slow}x40", f"{fine}x50", *["1x50"] * 3)
     inputs = [(metric.name, one, value) for one, value in zip(at, values, strict=True)]
-    return Case(alert, 9, 40, {label: at[0][label] for label in ranks}, inputs)
+    # Of another job all ranks but one become twice as fast.
+    other = [{**one, "job_id": "4732", "instance": f"other-{one['instance']}"} for one in at[:3]]
+    kept = number(Fraction(51, 100) / share, 4)
+    inputs += [(metric.name, one, value) for one, value in zip(other, (f"{kept}x50", *["1x9 0.5x40"] * 2), strict=True)]
+    here, there = ({label: one[label] for label in ranks} for one in (at[0], other[0]))
+    return Case(alert, 28, 30, here, inputs, also=(there,) if "job_id" in metric.labels else ())
 
 
 def _overdue(factory: Factory) -> Case:
@@ -182,12 +202,13 @@ def _overdue(factory: Factory) -> Case:
         "since then.",
         where=("cluster",),
     )
-    late, young, fine, over = (_labels(factory, metric, job) for job in ("4741", "4742", "4743", "4744"))
+    late, young, fine, over, soon = (_labels(factory, metric, f"474{job}") for job in range(1, 6))
     minutes = int(most) // 60
     inputs = [
         (metric.name, late, f"0 1x{minutes + 20}"),
         (metric.name, young, f"_x{minutes // 2} 0x{minutes // 2 + 10}"),
         (metric.name, fine, f"0x{minutes - 2} 1x30"),
         (metric.name, over, f"3x{minutes - 3} stale"),
+        (metric.name, soon, f"0x4 1x{minutes + 20}"),
     ]
-    return Case(alert, minutes + 1, minutes + 5, _told(metric, late), inputs)
+    return Case(alert, minutes + 1, minutes + 3, _told(metric, late), inputs)

@@ -8,7 +8,7 @@ from tocsin import naming
 from tocsin.ingest import carriers
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import fires, proof, series, silent
-from tocsin.plan import Record
+from tocsin.plan import Reading, Record
 from tocsin.promql import quote
 from tocsin.units import Duration
 
@@ -72,6 +72,8 @@ def _tests(cluster: Cluster, label: Label, most: int, shown: list[Metric], alert
     told = {"cluster": cluster.name, "label": label.name}
     counted = [series(naming.LABEL_VALUES, told, f"{most}x9 {most + 1}x20 {most}x20")]
     checks = [silent(alert, 9), silent(alert, 14), fires(alert, 15, told, value=most + 1), silent(alert, 31)]
+    # Another cluster has more of them, and this one more of another label.
+    counted += [series(naming.LABEL_VALUES, {**told, name: "another"}, f"{most + 1}x60") for name in told]
     found = [proof(alert, "one value more than there may be", counted, *checks)]
     if most < _MANY:
         at = {"cluster": cluster.name}
@@ -80,10 +82,13 @@ def _tests(cluster: Cluster, label: Label, most: int, shown: list[Metric], alert
             series(name, {**at, label.name: f"v{index}"}, "1x40" if index else "_x10 1x15 stale")
             for index, name in enumerate(names)
         ]
-        # The same values of another series, another cluster's, and those of other metrics are no more values.
+        # The same values of another series, another cluster's, those of other metrics, and none are no more values.
         inputs += [series(names[-1], {**at, label.name: f"v{most}", "instance": "again"}, "1x40")]
         inputs += [series(names[-1], {"cluster": "another", label.name: "v"}, "1x40")]
-        inputs += [series("another_metric", {**at, label.name: "w"}, "1x40")]
+        inputs += [series("another_metric", {**at, label.name: "w"}, "1x40"), series(names[-1], at, "1x40")]
         checks = [silent(alert, 14), fires(alert, 15, told, value=most + 1), silent(alert, 31)]
-        found.append(proof(alert, "one value more is shown for a while", inputs, *checks))
+        test = proof(alert, "one value more is shown for a while", inputs, *checks)
+        only = ((series(naming.LABEL_VALUES, told, "")[0], str(most + 1)),)
+        counts = Reading(Duration.of(minutes=15), f"{naming.LABEL_VALUES}{{label={quote(label.name)}}}", only)
+        found.append(test._replace(readings=(counts,)))
     return found

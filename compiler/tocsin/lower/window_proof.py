@@ -31,15 +31,14 @@ def window_proofs(slo: Slo, is_here: bool) -> Iterator[RuleTest]:
     lengths = [*slo.windows.summed, *([slo.period] if is_here else [])]
     if not lengths:
         return
-    unit, look = slo.windows.unit, slo.windows.step
-    step = Duration(max(min(lengths) // STEPS // look, 1) * look)
-    past = _past(lengths, step)
+    unit, step = slo.windows.unit, step_of(slo, min(lengths))
+    past = past_of(lengths, step)
     oldest = past[-1][0]
     inputs = []
     for whose in (slo.id, f"not-{slo.id}"):
         labels = {**{label: label for label in slo.by}, "slo": whose}
-        inputs.append(series(naming.slo_errors(unit), labels, _values(past)))
-        inputs.append(series(naming.slo_total(unit), labels, _values([(age, TOTAL) for age, _ in past])))
+        inputs.append(series(naming.slo_errors(unit), labels, sampled(past)))
+        inputs.append(series(naming.slo_total(unit), labels, sampled([(age, TOTAL) for age, _ in past])))
     place = series("", {**{label: label for label in slo.by}, "slo": slo.id}, "")[0]
     end = Duration(oldest * step)
     yield RuleTest(
@@ -53,7 +52,13 @@ def window_proofs(slo: Slo, is_here: bool) -> Iterator[RuleTest]:
     )
 
 
-def _past(lengths: Sequence[Duration], step: Duration) -> Past:
+def step_of(slo: Slo, shortest: Duration) -> Duration:
+    """The step of a test whose shortest window is so long: so many looks that the window has its steps."""
+    look = slo.windows.step
+    return Duration(max(shortest // STEPS // look, 1) * look)
+
+
+def past_of(lengths: Sequence[Duration], step: Duration) -> Past:
     """Half of each window, all of it, and twice as much: between two such ages errors are alike, the older the more.
 
     No sample lies at such an age itself: Prometheus 2.x counts what is at the begin of a window, 3.x does not.
@@ -67,7 +72,7 @@ def _past(lengths: Sequence[Duration], step: Duration) -> Past:
     return tuple(past)
 
 
-def _values(past: Iterable[tuple[int, int]]) -> str:
+def sampled(past: Iterable[tuple[int, int]]) -> str:
     """Samples by age in promtool's notation; each ends with the next step, and so is seen as long as all others."""
     out, at = [], None
     for age, value in sorted(past, reverse=True):
@@ -80,12 +85,12 @@ def _values(past: Iterable[tuple[int, int]]) -> str:
 def _exprs(slo: Slo, past: Past, step: Duration, is_here: bool) -> Iterator[str]:
     me = f"{{slo={quote(slo.id)}}}"
     for window in slo.windows.summed:
-        yield _exact(f"{naming.slo_errors(window)}{me} / {naming.slo_total(window)}{me}", past, window // step)
+        yield exact(f"{naming.slo_errors(window)}{me} / {naming.slo_total(window)}{me}", past, window // step)
     if is_here:
-        yield _exact(f"{naming.SLO_PERIOD_RATIO}{me}", past, slo.period // step)
+        yield exact(f"{naming.SLO_PERIOD_RATIO}{me}", past, slo.period // step)
 
 
-def _exact(ratio: str, past: Past, age: int) -> str:
+def exact(ratio: str, past: Past, age: int) -> str:
     """That a ratio is what the samples up to an age give, and not what fewer or more of them would."""
     seen = [errors for at, errors in past if at < age]
     return f"abs({ratio} / {number(Fraction(sum(seen), len(seen) * TOTAL))} - 1) < bool 1e-9"

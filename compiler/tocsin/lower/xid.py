@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 XID = "DCGM_FI_DEV_XID_ERRORS"
 UNKNOWN = 9999  # a code of no class
+JOBS = 11  # boards of the test whose jobs are named
 _GPU = naming.by(naming.GPU)
 _CODE = naming.by((*naming.GPU, "err_code"))
 
@@ -30,7 +31,7 @@ def xid(factory: Factory) -> RuleGroup | None:
         return None
     alerts = [*_class_alerts(factory), _unclassified(factory)]
     firsts = [*(class_.codes[0] for class_ in factory.xid_classes), UNKNOWN]
-    boards = [example_gpu(factory, number) for number in range(2 * len(firsts) + 9)]
+    boards = [example_gpu(factory, number) for number in range(2 * len(firsts) + JOBS + 1)]
     return RuleGroup("gpu-xid", (*_records(factory), *alerts), (_test(alerts, firsts, boards),))
 
 
@@ -103,8 +104,8 @@ def _test(alerts: Sequence[Alert], codes: Sequence[int], boards: Sequence[Place]
     """A code of each class on a board of its own, which then falls silent; whose job is named; codes that are old."""
     count = len(codes)
     new, places = _new_codes(codes, boards[:count])
-    hit, jobs = _jobs(codes[0], boards[count : count + 8])
-    inputs = [*new, *hit, *_old_codes(codes, boards[count + 8 :])]
+    hit, jobs = _jobs(codes[0], boards[count : count + JOBS])
+    inputs = [*new, *hit, *_old_codes(codes, boards[count + JOBS :])]
     first, *rest = zip(alerts, places, strict=True)
     checks = [silent(alert, minute) for minute in (3, 19) for alert in alerts]
     checks += [fires(alert, 20, place) for alert, place in (first, *rest)]
@@ -145,6 +146,17 @@ def _jobs(code: int, boards: Sequence[Place]) -> tuple[list[Input], list[Place]]
             f"_x40 {code} stale _x13 {code}x9",
             ("11", "12"),
         ),
+        # The same where nobody works for the second time.
+        (
+            {"13": "60x41 stale", "": "_x42 60x60"},
+            "0x39 stale _ 0x12 stale",
+            f"_x40 {code} stale _x13 {code}x9",
+            ("13", ""),
+        ),
+        # Of two that ended one after the other it was the later one.
+        ({"14": "60x32 stale", "15": "_x33 60x4 stale", "": "_x38 60x60"}, zero, new, ("15",)),
+        # It stood there until minute 9, and the board was away for a quarter of an hour.
+        ({"16": "60x9 stale _x15 60x60"}, "_x25 0x14 stale", f"{code}x9 stale _x30 {code}x60", ("16",)),
     ]
     inputs, places = [], []
     for gpu, (jobs, without, with_, named) in zip(boards, stories, strict=True):
