@@ -34,6 +34,7 @@ NOUNS = {
     "burn",
     "capacity",
     "catalog",
+    "dashboard",
     "diagnostics",
     "discovery",
     "document",

@@ -43,7 +43,7 @@ def page(name: str, alerts: list[Alert]) -> str:
     """The page of a name, from the texts of its alerts and from the catalogue."""
     first = alerts[0]
     parts = [
-        f"# {name}\n\n{plain(first.annotations['summary'])}.\n\n{''.join(_facts(name, alerts))}",
+        f"# {name}\n\n{plain(first.annotations['summary']).rstrip('.')}.\n\n{''.join(_facts(name, alerts))}",
         f"## What it means\n\n{plain(first.annotations['description'])}\n",
     ]
     if looked := "".join(_read(alerts)):
