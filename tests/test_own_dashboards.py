@@ -272,7 +272,9 @@ def test_places_behind_a_variable_are_those_of_the_query() -> None:
 
 def told(folder: Path, expr: str, **more: Any) -> list[tuple[str, str]]:
     """The codes, and what stands at their places."""
-    _, log = compiled(folder, json.dumps(page(panel(expr), **more), indent=1, ensure_ascii=False))
+    variables = {"list": [{"type": "textbox", "name": name} for name in ("node", "n")]}
+    written = page(panel(expr), **{"templating": variables, **more})
+    _, log = compiled(folder, json.dumps(written, indent=1, ensure_ascii=False))
     lines = (folder / "team.json").read_text("utf-8").split("\n")
     return [
         (
@@ -301,6 +303,8 @@ def told(folder: Path, expr: str, **more: Any) -> list[tuple[str, str]]:
         ("DCGM_FI_DEV_GPU_TEMPO", [("PQL214", "DCGM_FI_DEV_GPU_TEMPO")]),
         ("node_load1 + team:x:y", [("DSH104", "")]),
         ("topk($n, node_load1)", [("DSH104", "")]),
+        ('up{node=~"$nod"} > $__range_s', [("DSH107", "$nod")]),
+        ('label_replace(up, "node", "$1", "instance", "(.*):.*")', []),
     ],
 )
 def test_what_is_wrong_with_a_query_is_told_at_its_characters(

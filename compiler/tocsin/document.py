@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tocsin.jsontext import Text
 from tocsin.offsets import inside
 from tocsin.source import Node, Source, Span
 from tocsin.spec import Spec
@@ -73,6 +72,8 @@ class Made(NamedTuple):
         JSON says it itself. Jsonnet puts texts together: only where a whole line of one is written as it is, and once,
         the place is known.
         """
+        from tocsin.jsontext import Text  # a spec without files beside it does without
+
         if isinstance(text, Text):
             return text.inside(start, end)
         first = text.rfind("\n", 0, start) + 1

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.check.availability import check_availability
+from tocsin.check.brought import check_brought
 from tocsin.check.capacity import check_capacity
 from tocsin.check.cooling import check_cooling
-from tocsin.check.dashboards import check_dashboards
 from tocsin.check.deep import check_deep
 from tocsin.check.discovery import check_discovery
 from tocsin.check.hosts import check_hosts
 from tocsin.check.latency import check_latency
-from tocsin.check.mixins import check_mixins
 from tocsin.check.objectives import check_objectives
 from tocsin.check.queries import check_queries
 from tocsin.check.retention import check_retention
@@ -41,8 +40,7 @@ CHECKS = (
     check_slices,
     check_queries,
     check_rules,
-    check_mixins,
-    check_dashboards,
+    check_brought,
     check_latency,
     check_availability,
     check_servers,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.dashboard import foreign, panels, problems, targets, titled
-from tocsin.diagnostics import Related
+from tocsin.dashboard import foreign, listed, panels, problems, targets, titled
+from tocsin.diagnostics import Related, near
 from tocsin.promql import PromqlError, metric_names, parse, selectors
+from tocsin.promtypes import check, of_factory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from tocsin.source import Span
 
 _STRINGS = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'|`[^`]*`"
-_VARIABLE = r"\$\{\w+(?::\w+)?\}|\$\w+|\[\[\w+(?::\w+)?\]\]"
+_VARIABLE = r"\$\{(?:[A-Za-z_]\w*)(?::\w+)?\}|\$[A-Za-z_]\w*|\[\[[A-Za-z_]\w*(?::\w+)?\]\]"  # `$1` is of label_replace
+_VARIABLE_NAME = re.compile(r"[A-Za-z_]\w*")
+_GIVEN = ("__", "timeFilter", "timeFrom", "timeTo")  # what the names of Grafana's own variables begin with
 _TOKEN = re.compile(f"(?P<string>{_STRINGS})|(?P<variable>{_VARIABLE})")
 _IN_STRING = re.compile(_VARIABLE)
 _ANY = "…"  # stands for a variable inside of a text, and is shown in messages
@@ -76,12 +79,6 @@ def filled(query: str) -> Filled:
 
 def check_dashboards(factory: Factory, document: Document, log: Log) -> None:
     """Every dashboard of the spec and of its mixins."""
-    if not (document.dashboards or any(mixin.dashboards for mixin in document.mixins.values())):
-        return
-    if document.is_broken("clusters"):
-        return
-    from tocsin.promtypes import of_factory  # a spec without dashboards of its own does without
-
     world = of_factory(factory)
     for section, name, model in document.pages:
         made = (document.mixins[name] if section == "mixins" else document.dashboards[name]).made
@@ -98,9 +95,11 @@ class _Checker:
     def __init__(self, title: str, made: Made, named: Span, world: World, log: Log) -> None:
         self.title, self.made, self.named, self.world, self.log = title, made, named, world, log
         self.unknown: dict[str, None] = {}
+        self.variables = {"datasource"}
 
     def page(self, model: dict[str, object]) -> None:
         """All queries: of panels, variables and annotations."""
+        self.variables |= {str(one.get("name")) for one in listed(model, "templating")}
         for panel in panels(model):
             where, kind = f"the panel '{titled(panel)}'", panel.get("type")
             asks = [target for target in targets(panel) if not foreign(target)]
@@ -129,6 +128,8 @@ class _Checker:
             )
             return
         given, written = filled(query), written or query
+        for _, _, at, length in given.pieces:
+            self._check_variable(where, written, start + at, query[at : at + length])
         expr = self._parsed(where, written, start, given)
         if expr is None:
             return
@@ -143,10 +144,18 @@ class _Checker:
             place = (start + given.place(finding.start), start + given.place(finding.end))
             self._tell(finding.code, where, finding.message, finding.hint, written, place)
 
+    def _check_variable(self, where: str, written: str, start: int, variable: str) -> None:
+        """A variable that the dashboard does not have stays what is written: no series has such a label."""
+        found = _VARIABLE_NAME.search(variable)
+        name = found[0] if found else ""
+        if name not in self.variables and not name.startswith(_GIVEN):
+            close = near(name, self.variables)
+            hint = f"did you mean `${close}`?" if close else "add it under `templating`, or leave it out of the query"
+            what = f"it asks by the variable `{variable}`, which the dashboard does not have"
+            self._tell("DSH107", where, what, hint, written, (start, start + len(variable)))
+
     def _findings(self, given: Filled, expr: Expr) -> tuple[Finding, ...]:
         """What the type checker finds, where labels that a variable selects may have any value."""
-        from tocsin.promtypes import check
-
         free = {one.label for selector in selectors(expr) for one in selector.matchers if _ANY in one.value}
         schema = {label: rule for label, rule in self.world.schema.items() if label not in free}
         return check(given.text, expr, self.world._replace(schema=schema))[1]

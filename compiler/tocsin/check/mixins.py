@@ -9,6 +9,7 @@ from tocsin.check.rules import check_reach
 from tocsin.diagnostics import Related, near
 from tocsin.factory import OwnAlert
 from tocsin.promql import metric_names
+from tocsin.promtypes import check, of_factory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +40,6 @@ _SHOWN = 5  # names in one message
 
 def check_mixins(factory: Factory, document: Document, log: Log) -> None:
     """Every rule of every mixin."""
-    if not factory.mixins or document.is_broken("clusters"):
-        return
-    from tocsin.promtypes import of_factory  # a spec without rules of its own does without
-
     world = of_factory(factory)
     for mixin in factory.mixins.values():
         checker = _Checker(factory, mixin, document, world, log)
@@ -63,8 +60,6 @@ class _Checker:
 
     def rule(self, rule: OwnAlert | OwnRecord) -> None:
         """The expression of a rule and, of an alert, its texts."""
-        from tocsin.promtypes import check
-
         vector, found = check(rule.text, rule.expr, self.world)
         for finding in found:
             hint = finding.hint or "correct it in the mixin"

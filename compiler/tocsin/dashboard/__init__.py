@@ -1,6 +1,6 @@
 """The classic form of Grafana's dashboards: what has it, what does not, and what can be brought into it."""
 
-from tocsin.dashboard.form import LINK, SCHEMA, SOURCE, foreign, panels, queries, targets, titled
+from tocsin.dashboard.form import LINK, SCHEMA, SOURCE, foreign, listed, panels, queries, targets, titled
 from tocsin.dashboard.problems import Problem, problems
 from tocsin.dashboard.upgrade import upgraded
 
@@ -10,6 +10,7 @@ __all__ = [
     "SOURCE",
     "Problem",
     "foreign",
+    "listed",
     "panels",
     "problems",
     "queries",

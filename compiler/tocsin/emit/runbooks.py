@@ -19,6 +19,8 @@ FOLDER = "docs/runbooks"
 _SHOWN = 3  # expressions of one name: objectives have one each, of the same form
 _CONDITION = re.compile(r"\{\{ (?:if [^}]*|end) \}\}")
 _ACTION = re.compile(r"\{\{ \$(?:labels\.)?(\w+)[^}]*\}\}")
+_OTHER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_SHOWS = re.compile(r"\$(?:labels\.)?(\w+)")
 _WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 
 
@@ -54,7 +56,13 @@ def page(name: str, alerts: list[Alert]) -> str:
 
 def plain(text: str) -> str:
     """A text of an alert as a page shows it: the names of labels stand for their values."""
-    return _ACTION.sub(r"`\1`", _CONDITION.sub("", text))
+    return _OTHER.sub(_named, _ACTION.sub(r"`\1`", _CONDITION.sub("", text)))
+
+
+def _named(action: re.Match[str]) -> str:
+    """What another action shows: the first label, or the value, that it names."""
+    found = _SHOWS.search(action[0])
+    return f"`{found[1]}`" if found else ""
 
 
 def _facts(name: str, alerts: list[Alert]) -> Iterator[str]:

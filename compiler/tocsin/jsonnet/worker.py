@@ -7,6 +7,7 @@ answer: `value` or `error`, and `files`, the names of all that was imported.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -61,7 +62,10 @@ class Folder:
 
 
 def confine(seconds: int, memory: int) -> None:
-    """From here on: so much time and memory, no file is written, no process started, no core left behind."""
+    """From here on: so much time and memory, no file is written, no process started, no core left behind.
+
+    A system that knows no such limit goes without it: macOS has none for memory.
+    """
     for what, limit in (
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_AS, memory),
@@ -72,7 +76,8 @@ def confine(seconds: int, memory: int) -> None:
     ):
         _, most = resource.getrlimit(what)
         allowed = limit if most == resource.RLIM_INFINITY else min(limit, most)
-        resource.setrlimit(what, (allowed, allowed))
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(what, (allowed, allowed))
 
 
 def evaluated(request: dict[str, Any]) -> dict[str, Any]:

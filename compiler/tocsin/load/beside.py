@@ -17,6 +17,7 @@ from tocsin.document import Made, WrittenDashboard, WrittenMixin
 from tocsin.jsonnet import RefusedError, evaluate
 from tocsin.load.files import printable, read
 from tocsin.load.groups import dashboards_of, groups_of
+from tocsin.secrecy import names_secret
 from tocsin.source import Source, Span
 from tocsin.templates import template
 
@@ -99,7 +100,11 @@ def _check_config(document: Document, name: str, known: list[str], log: Log) -> 
     from tocsin.diagnostics import near
 
     for key in document.spec.mixins[name].config:
-        if key not in known:
+        if names_secret(key):
+            what = f"`{key}` would hold a secret; secrets are only ever named by their file"
+            place = document.places.value("mixins", name, "config", key)
+            log.error("SEC101", what, place, "leave it out: no rule and no dashboard needs one")
+        elif key not in known:
             close = near(key, known)
             hint = f"did you mean `{close}`?" if close else f"its _config has {', '.join(sorted(known)[:12]) or 'none'}"
             log.error(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.factory import Alerting, Factory
+from tocsin.resolve.brought import resolve_brought
 from tocsin.resolve.channels import webhook
 from tocsin.resolve.clusters import resolve_clusters
-from tocsin.resolve.dashboards import resolve_dashboards
 from tocsin.resolve.deep import resolve_deep
 from tocsin.resolve.labels import resolve_labels, resolve_tenants
 from tocsin.resolve.limits import resolve_limits, resolve_xid
-from tocsin.resolve.mixins import Taken, resolve_mixins
 from tocsin.resolve.owners import known_owner, resolve_layers, resolve_maintenance, resolve_owners
 from tocsin.resolve.retention import resolve_retention
 from tocsin.resolve.rules import resolve_alerts, resolve_records
@@ -43,6 +42,7 @@ def resolve(document: Document, log: Log) -> Factory:
     slos = resolve_slos(document, owners, clusters, signals, log)
     records = resolve_records(document, known, signals, log)
     alerts = resolve_alerts(document, known, signals, records, log)
+    mixins, dashboards = resolve_brought(document, known, signals, records, alerts, log)
     return Factory(
         name=spec.factory,
         targets=targets,
@@ -71,8 +71,8 @@ def resolve(document: Document, log: Log) -> Factory:
         alerts=alerts,
         limits=resolve_limits(document, signals, log),
         xid_classes=resolve_xid(document, log),
-        mixins=resolve_mixins(document, known, signals, Taken(records, alerts), log),
-        dashboards=resolve_dashboards(document, owners, log),
+        mixins=mixins,
+        dashboards=dashboards,
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.catalog import recorded_metrics
 from tocsin.diagnostics import Log, Related, near
 from tocsin.factory import Mixin, OwnAlert, OwnGroup, OwnRecord
+from tocsin.promtypes import parsed
 from tocsin.resolve.owners import known_owner
 from tocsin.resolve.rules import check_layer, layer_of, layers, signal_of, where
 
@@ -29,20 +30,19 @@ _MOVED_LINKS = {"runbook_url": "upstream_runbook_url", "dashboard_url": "upstrea
 _MOVED = ("severity", "owner")  # what a mixin says of them is heard, and ours stands in their place
 
 
-class Taken(NamedTuple):
-    """The rules of the spec itself."""
-
-    records: dict[str, OwnRecord]
-    alerts: dict[str, OwnAlert]
-
-
 def resolve_mixins(
-    document: Document, known: Known, signals: Mapping[str, Signal], taken: Taken, log: Log
+    document: Document,
+    known: Known,
+    signals: Mapping[str, Signal],
+    records: dict[str, OwnRecord],
+    alerts: dict[str, OwnAlert],
+    log: Log,
 ) -> dict[str, Mixin]:
-    """The mixins by name; a rule that cannot be read is left out."""
+    """The mixins by name; a rule that cannot be read is left out. `records` and `alerts` are the spec's own."""
     found = {}
-    names: dict[str, Span] = {name: one.origin for rules in taken for name, one in rules.items()}
-    records = dict(taken.records)
+    names = {name: record.origin for name, record in records.items()}
+    names |= {name: alert.origin for name, alert in alerts.items()}
+    records = dict(records)
     for name, written in document.mixins.items():
         resolver = _Resolver(name, written, document, known, signals, log)
         resolver.check_names()
@@ -112,8 +112,6 @@ class _Resolver:
         return OwnGroup(name, interval, tuple(made))  # type: ignore[arg-type]
 
     def _expr(self, rule: WrittenRule) -> Expr | None:
-        from tocsin.promtypes import parsed  # a spec without rules of its own does without
-
         told = Log()
         expr = parsed(rule.expr, told, lambda start, end: self._place(rule, start, end))
         for one in told.sorted():

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import versions
 from tocsin.catalog import DEEP_JOB, EXPORTERS, PORT_ERRORS, Metric, carriers, exporter_kinds, signal_kinds
-from tocsin.dashboard import queries
 from tocsin.diagnostics import Related, near
 from tocsin.factory import Signal
 from tocsin.resolve.exporters import how_to_scrape, scraped_jobs, shown
@@ -117,6 +116,10 @@ def _brought(document: Document) -> Iterator[tuple[str, str, str]]:
         left_out = document.spec.mixins[mixin].without
         rules = (rule for group in written.groups for rule in group.rules)
         yield from (("mixins", mixin, rule.expr) for rule in rules if rule.name not in left_out)
+    if not (document.mixins or document.dashboards):
+        return
+    from tocsin.dashboard import queries  # a spec without dashboards of its own does without
+
     for section, page, model in document.pages:
         yield from ((section, page, query) for query in queries(model))
 

@@ -11,6 +11,13 @@ local page(uid, title, panels) = {
       { type: 'datasource', name: 'datasource', query: 'prometheus' },
       {
         type: 'query',
+        name: 'cluster',
+        datasource: '$datasource',
+        query: 'label_values(node_memory_MemTotal_bytes, cluster)',
+        refresh: 2,
+      },
+      {
+        type: 'query',
         name: 'node',
         datasource: '$datasource',
         query: 'label_values(node_memory_MemTotal_bytes{cluster=~"$cluster"}, node)',
