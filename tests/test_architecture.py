@@ -15,12 +15,26 @@ if TYPE_CHECKING:
 PACKAGE = ROOT / "compiler" / "tocsin"
 
 # A module belongs to the first entry that its name begins with. Lower numbers are further down.
-GROUND = {"source", "offsets", "units", "codes", "hostlist", "hours", "pattern", "secrecy", "templates", "toolerror"}
+GROUND = {
+    "source",
+    "offsets",
+    "units",
+    "codes",
+    "hostlist",
+    "hours",
+    "pattern",
+    "secrecy",
+    "templates",
+    "toolerror",
+    "jsonnet",
+    "jsontext",
+}
 NOUNS = {
     "artifact",
     "burn",
     "capacity",
     "catalog",
+    "dashboard",
     "diagnostics",
     "discovery",
     "document",
@@ -51,6 +65,7 @@ OUTSIDE = {
     "pydantic": {"spec", "load"},
     "pydantic_core": {"spec", "load"},
     "jsonschema": {"verify"},
+    "_jsonnet": {"jsonnet"},
 }
 
 # The stages see each other's results only, and of the nouns only those of their side of the plan.
@@ -68,7 +83,7 @@ NEVER = {
 
 # Effects have one home each.
 HOMES = {
-    "subprocess": {"verify/run.py", "fleet/program.py"},
+    "subprocess": {"verify/run.py", "fleet/program.py", "jsonnet/sandbox.py"},
     "argparse": {"cli/arguments.py", "cli/commands.py", "cli/completion.py"},
     "tempfile": {"verify/__init__.py", "stage/__init__.py"},
 }

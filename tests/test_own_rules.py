@@ -40,7 +40,7 @@ def test_they_are_filed_in_these_words(tmp_path: Path, update: bool) -> None:
     made = files(TEXT, tmp_path)
     assert sorted(made) == [
         "rules/own-application.yml",
-        "rules/own-runtime.yml",
+        "rules/own-runtime-nodes.yml",
         "rules/own-silicon-nodes.yml",
         "rules/own-silicon.yml",
         "tests/own-silicon-nodes.yml",
@@ -111,10 +111,10 @@ def test_on_shards_what_is_of_a_node_stays_there_and_the_rest_is_above(tmp_path:
     address = 'address: "prometheus-{server}.{cluster}.example.com:9090"'
     text = TEXT.replace("signals:\n", f"collection: {{servers: {{shards: 2, {address}}}}}\n\nsignals:\n", 1)
     found = servers(text, tmp_path)
-    of_nodes = ("rules/own-silicon-nodes.yml",)
-    above = ("rules/own-application.yml", "rules/own-runtime.yml", "rules/own-silicon.yml")
+    of_nodes = ("rules/own-runtime-nodes.yml", "rules/own-silicon-nodes.yml")
+    above = ("rules/own-application.yml", "rules/own-silicon.yml")
     assert set(found.values()) == {of_nodes, above}
-    assert servers(TEXT, tmp_path) == {"prometheus/east/prometheus.yml": (*above[:2], *of_nodes, above[2])}
+    assert servers(TEXT, tmp_path) == {"prometheus/east/prometheus.yml": (above[0], *of_nodes, above[1])}
 
 
 def test_an_included_file_may_hold_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

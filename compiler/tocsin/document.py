@@ -1,11 +1,14 @@
 """The spec as written, and the place of every part of it."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from tocsin.source import Node, Span
+from tocsin.source import Node, Source, Span
 from tocsin.spec import Spec
+from tocsin.units import Duration
 
 Path = tuple[str | int, ...]
+_TELLING = 5  # characters: a shorter line may stand anywhere by chance
 
 
 class Places(NamedTuple):
@@ -59,17 +62,102 @@ def _route(path: Path) -> str:
     return ".".join(map(str, path))
 
 
+class Made(NamedTuple):
+    """Of what a file was made that the spec names: the texts in which a part of it may be found again."""
+
+    texts: tuple[Source, ...]
+
+    def place(self, text: str, start: int, end: int) -> Span | None:
+        """Where the characters [start, end) of a text stand.
+
+        JSON says it itself. Jsonnet puts texts together: only where a whole line of one is written as it is, and once,
+        the place is known.
+        """
+        from tocsin.jsontext import Text  # a spec without files beside it does without
+
+        if isinstance(text, Text):
+            return text.inside(start, end)
+        first = text.rfind("\n", 0, start) + 1
+        line = text[first:].partition("\n")[0]
+        lead = first + len(line) - len(line.lstrip())
+        source, at = self._only(line.strip())
+        if source is None:
+            return None
+        here = at + max(start - lead, 0)
+        return source.span(here, max(min(at + end - lead, at + len(line.strip())), here + 1))
+
+    def named(self, name: str) -> Span | None:
+        """Where a name stands in quotes, if it does so once."""
+        for quoted in (f"'{name}'", f'"{name}"'):
+            source, at = self._only(quoted)
+            if source is not None:
+                return source.span(at, at + len(quoted))
+        return None
+
+    def _only(self, wanted: str) -> tuple[Source | None, int]:
+        found = [(source, source.text.find(wanted)) for source in self.texts if wanted in source.text]
+        if len(wanted) < _TELLING or len(found) != 1 or found[0][0].text.count(wanted) > 1:
+            return None, 0
+        return found[0]
+
+
+class WrittenRule(NamedTuple):
+    """A rule of a mixin as Prometheus reads it; `kind` is alert or record."""
+
+    kind: str
+    name: str
+    expr: str
+    hold: Duration
+    keep: Duration
+    labels: dict[str, str]
+    annotations: dict[str, str]
+
+
+class WrittenGroup(NamedTuple):
+    """Rules that are evaluated in their order, every `interval` or as often as all others."""
+
+    name: str
+    interval: Duration | None
+    rules: tuple[WrittenRule, ...]
+
+
+class WrittenMixin(NamedTuple):
+    """What a mixin came to; `dashboards` by the names of their files."""
+
+    groups: tuple[WrittenGroup, ...]
+    dashboards: dict[str, dict[str, Any]]
+    made: Made
+
+
+class WrittenDashboard(NamedTuple):
+    """The JSON of a dashboard."""
+
+    model: dict[str, Any]
+    made: Made
+
+
 class Document(NamedTuple):
     """What `load` found.
 
     `broken` are the paths of parts that could not be read and are not in `spec` as written, `around` those of the
-    parts that hold them.
+    parts that hold them. `mixins` and `dashboards` are what the files came to that the spec names.
     """
 
     spec: Spec
     places: Places
     broken: frozenset[Path]
     around: frozenset[Path]
+    mixins: dict[str, WrittenMixin]
+    dashboards: dict[str, WrittenDashboard]
+
+    @property
+    def pages(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """Every dashboard with the section and the name by which the spec brings it."""
+        for name, mixin in self.mixins.items():
+            left_out = self.spec.mixins[name].without
+            yield from (("mixins", name, model) for file, model in mixin.dashboards.items() if file not in left_out)
+        for name, dashboard in self.dashboards.items():
+            yield "dashboards", name, dashboard.model
 
     def is_broken(self, *path: str | int) -> bool:
         """Whether a part, or anything around or inside it, could not be read: what it lacks is no further mistake."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tocsin.burn import Pair, Windows
 from tocsin.catalog import DEEP_JOB, ExporterKind, GpuModel, Metric, XidClass
@@ -220,7 +220,7 @@ class Slo(NamedTuple):
 
 
 class OwnRecord(NamedTuple):
-    """A recording rule of the spec.
+    """A recording rule of the spec, or of a mixin that it names.
 
     `on_nodes` is whether it reads what exporters on the nodes show, `elsewhere` whether what others do.
     """
@@ -233,6 +233,7 @@ class OwnRecord(NamedTuple):
     on_nodes: bool
     elsewhere: bool
     origin: Span
+    labels: dict[str, str]
 
 
 class OwnFiring(NamedTuple):
@@ -252,7 +253,11 @@ class OwnTest(NamedTuple):
 
 
 class OwnAlert(NamedTuple):
-    """An alerting rule of the spec; `signal` is empty where it is about none. The rest is as of a record."""
+    """An alerting rule of the spec or of a mixin; `signal` is empty where it is about none.
+
+    `keep` is for how long it fires on, `labels` and `annotations` are what a mixin has beside ours. The rest is as of a
+    record.
+    """
 
     name: str
     owner: str
@@ -267,6 +272,40 @@ class OwnAlert(NamedTuple):
     tests: tuple[OwnTest, ...]
     on_nodes: bool
     elsewhere: bool
+    origin: Span
+    keep: Duration
+    labels: dict[str, str]
+    annotations: dict[str, str]
+
+
+class OwnGroup(NamedTuple):
+    """Rules of a mixin that are evaluated in their order, every `interval` or as often as all others."""
+
+    name: str
+    interval: Duration | None
+    rules: tuple[OwnRecord | OwnAlert, ...]
+
+
+class Mixin(NamedTuple):
+    """Rules that others wrote, with our owners, layers and severities."""
+
+    name: str
+    groups: tuple[OwnGroup, ...]
+    origin: Span
+
+
+class OwnDashboard(NamedTuple):
+    """A dashboard that a team or a mixin brings, as JSON that Grafana takes; `source` is the file that it stands in.
+
+    `name` is that of its file and its uid, `mixin` the mixin that it is of, empty where it is a team's own.
+    """
+
+    name: str
+    owner: str
+    folder: str
+    source: str
+    mixin: str
+    model: dict[str, Any]
     origin: Span
 
 
@@ -430,6 +469,14 @@ class Factory(NamedTuple):
     # Of alerts, by id, in base units; none of those that are off.
     limits: dict[str, Fraction]
     xid_classes: tuple[XidClass, ...]
+    mixins: dict[str, Mixin]
+    dashboards: tuple[OwnDashboard, ...]
+
+    @property
+    def own_records(self) -> tuple[OwnRecord, ...]:
+        """The recording rules of the spec and of its mixins, each behind those that it reads, as far as it can be."""
+        rules = (rule for mixin in self.mixins.values() for group in mixin.groups for rule in group.rules)
+        return (*self.records.values(), *(rule for rule in rules if isinstance(rule, OwnRecord)))
 
     def owner_of(self, layer: str) -> str:
         """The owner of a layer."""

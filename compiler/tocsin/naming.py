@@ -96,6 +96,11 @@ def dashboard_uid(factory: str, name: str) -> str:
     return f"{full[:27]}-{sha256(told.encode()).hexdigest()[:12]}"
 
 
+def folder_slug(title: str) -> str:
+    """The folder of the files of one of Grafana's folders."""
+    return title.lower().replace(" ", "-")
+
+
 def titled(text: str) -> str:
     """`pcie_throughput` as `PcieThroughput`, for the name of an alert."""
     return "".join(word.title() for word in text.replace("-", "_").split("_"))

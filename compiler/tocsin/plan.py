@@ -1,6 +1,6 @@
 """The compiler's intermediate form: what will be written, decided to the last number, but not yet text."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tocsin.capacity import Loads, Size, TierLoad
 from tocsin.catalog import Metric
@@ -220,7 +220,7 @@ class Record(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """An alerting rule; its expression must hold for `hold` before it fires."""
+    """An alerting rule; its expression must hold for `hold` before it fires, and it fires on for `keep` after."""
 
     name: str
     expr: str
@@ -228,6 +228,7 @@ class Alert(NamedTuple):
     labels: dict[str, str]
     annotations: dict[str, str]
     origin: Span
+    keep: Duration = NO_TIME
 
 
 class Firing(NamedTuple):
@@ -463,6 +464,15 @@ class Dashboard(NamedTuple):
     marked: str = 'cluster=~"$cluster"'
 
 
+class Page(NamedTuple):
+    """A dashboard that a team or a mixin brings: `model` is all of it, as Grafana reads it."""
+
+    name: str
+    folder: str
+    model: dict[str, Any]
+    origin: Span
+
+
 # --- all --------------------------------------------------------------------------------------------------------------
 
 
@@ -480,3 +490,4 @@ class Plan(NamedTuple):
     arguments: tuple[ArgumentFile, ...] = ()
     settings: tuple[SettingsFile, ...] = ()
     job_hooks: tuple[JobHooks, ...] = ()
+    pages: tuple[Page, ...] = ()

@@ -233,15 +233,15 @@ def _recorded(factory: Factory, shown: Mapping[str, Shown], group: NodeGroup) ->
 
 
 def _of_own_records(factory: Factory, cluster: Cluster) -> Iterator[Part]:
-    """What the spec's own records make: one series for each board, node or cluster that their labels tell apart."""
-    if not factory.records:
+    """What records of the spec and its mixins make: a series for each board, node or cluster that labels tell apart."""
+    if not factory.own_records:
         return
     from tocsin.promtypes import of_factory  # a spec without rules of its own does without
 
     series = of_factory(factory).series
-    for record in factory.records.values():
+    for record in factory.own_records:
         labels = series[record.name].labels.known
-        each = values_of(factory, sorted(labels - {"gpu_uuid"}))
+        each = values_of(factory, sorted(labels - {"gpu_uuid", *record.labels}))
         if "node" not in labels:
             yield Part(cluster.name, RULES, record.owner, factory.interval, ("",), each, counted=False, spread=False)
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.check.availability import check_availability
+from tocsin.check.brought import check_brought
 from tocsin.check.capacity import check_capacity
 from tocsin.check.cooling import check_cooling
 from tocsin.check.deep import check_deep
@@ -39,6 +40,7 @@ CHECKS = (
     check_slices,
     check_queries,
     check_rules,
+    check_brought,
     check_latency,
     check_availability,
     check_servers,

@@ -38,7 +38,7 @@ def check_rules(factory: Factory, document: Document, log: Log) -> None:
     for section, rule in rules:
         path = (section, rule.name, "expr")
         vector = judged(rule.text, rule.expr, world, log, partial(_place, document, path))
-        _check_reach(factory, document, path, rule, vector, log)
+        check_reach(factory, document.places.value(*path), rule, vector, log)
         if section == "alerts":
             alert = factory.alerts[rule.name]
             for key in ("summary", "description"):
@@ -50,9 +50,7 @@ def _place(document: Document, path: Path, start: int, end: int) -> Span:
     return document.places.inside(path, start, end)
 
 
-def _check_reach(
-    factory: Factory, document: Document, path: Path, rule: OwnAlert | OwnRecord, vector: Vector, log: Log
-) -> None:
+def check_reach(factory: Factory, place: Span, rule: OwnAlert | OwnRecord, vector: Vector, log: Log) -> None:
     """On shards, what is scraped on the nodes is seen by one shard each: a rule about all of them sees a part."""
     if not rule.on_nodes or all((capacity.shards(factory, one) or 1) < 2 for one in factory.clusters.values()):
         return
@@ -60,7 +58,7 @@ def _check_reach(
         return
     what = "no single server sees all of this: each shard scrapes some of the nodes, and evaluates this for them only"
     hint = "record it by node first, as node:metric:operation, and ask the server above for that"
-    log.error("PQL218", what, document.places.value(*path), hint)
+    log.error("PQL218", what, place, hint)
 
 
 def _check_text(alert: OwnAlert, key: str, vector: Vector, document: Document, log: Log) -> None:

@@ -10,6 +10,7 @@ from tocsin.emit.dcgm import counters
 from tocsin.emit.grafana import grafana
 from tocsin.emit.long_term import long_term
 from tocsin.emit.manifest import manifest
+from tocsin.emit.mixin import mixin
 from tocsin.emit.prometheus import prometheus
 from tocsin.emit.rules import rules
 from tocsin.emit.ruletests import ruletests
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tocsin.artifact import Artifact
     from tocsin.plan import Plan
 
-EMITTERS = (alertmanager, capacity, counters, grafana, long_term, prometheus, rules, ruletests, runbooks, slurm)
+EMITTERS = (alertmanager, capacity, counters, grafana, long_term, mixin, prometheus, rules, ruletests, runbooks, slurm)
 
 
 def emit(plan: Plan) -> tuple[Artifact, ...]:

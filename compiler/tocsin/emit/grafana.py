@@ -3,7 +3,7 @@
 grafanalib is not used here: its 0.7.1 prints schema version 12, which Grafana no longer migrates, data sources as
 strings, rows and Angular panels, and fails Grafana's own JSON Schema with 25 errors on a small dashboard. What a
 classic dashboard needs is little; it stands below and in `panels`, and is judged by that schema in the tests and in
-every build.
+every build. What a team's grafanalib wrote is put right by `tocsin.dashboard`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tocsin.artifact import Artifact
-from tocsin.emit.panels import LINK, SOURCE, panels
+from tocsin.dashboard import LINK, SCHEMA, SOURCE
+from tocsin.emit.panels import panels
 from tocsin.emit.text import Lines, scalar
+from tocsin.naming import folder_slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.plan import Dashboard, Plan, Variable
 
-SCHEMA = 39  # loaded from files by Grafana 10 to 13; 42 is the last of the classic form
 _DATASOURCE_UID = "tocsin-prometheus"
 
 
@@ -29,14 +30,13 @@ def grafana(plan: Plan) -> Iterator[Artifact]:
     for dashboard in plan.dashboards:
         text = json.dumps(_dashboard(dashboard), indent=2, ensure_ascii=False) + "\n"
         yield Artifact(
-            f"grafana/dashboards/{_slug(dashboard.folder)}/{dashboard.name}.json", text, ((1, dashboard.origin),)
+            f"grafana/dashboards/{folder_slug(dashboard.folder)}/{dashboard.name}.json", text, ((1, dashboard.origin),)
         )
+    for page in plan.pages:
+        text = json.dumps(page.model, indent=2, ensure_ascii=False) + "\n"
+        yield Artifact(f"grafana/dashboards/{folder_slug(page.folder)}/{page.name}.json", text, ((1, page.origin),))
     yield _datasources(plan)
     yield _providers(plan)
-
-
-def _slug(folder: str) -> str:
-    return folder.lower().replace(" ", "-")
 
 
 def _dashboard(dashboard: Dashboard) -> dict[str, Any]:
@@ -120,12 +120,13 @@ def _providers(plan: Plan) -> Artifact:
     lines.at(plan.dashboards[0].origin)
     lines.add("apiVersion: 1")
     lines.add("providers:")
-    for folder in sorted({dashboard.folder for dashboard in plan.dashboards}):
-        lines.add(f"- name: {scalar(f'{plan.factory}/{_slug(folder)}')}")
+    folders = {dashboard.folder for dashboard in plan.dashboards} | {page.folder for page in plan.pages}
+    for folder in sorted(folders):
+        lines.add(f"- name: {scalar(f'{plan.factory}/{folder_slug(folder)}')}")
         lines.add(f"  folder: {scalar(folder)}")
         lines.add("  type: file")
         lines.add("  disableDeletion: true")
         lines.add("  allowUiUpdates: false")
         lines.add("  options:")
-        lines.add(f"    path: /var/lib/grafana/dashboards/{plan.factory}/{_slug(folder)}")
+        lines.add(f"    path: /var/lib/grafana/dashboards/{plan.factory}/{folder_slug(folder)}")
     return lines.artifact("grafana/provisioning/dashboards/tocsin.yaml")

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tocsin.dashboard import LINK, SOURCE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.plan import Column, Dashboard, Link, Panel, Query
 
-SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-# The fields that Grafana's schema asks of every link.
-LINK: dict[str, Any] = {
-    "title": "",
-    "type": "link",
-    "icon": "external link",
-    "tooltip": "",
-    "tags": [],
-    "asDropdown": False,
-    "targetBlank": False,
-    "includeVars": False,
-    "keepTime": False,
-}
 _ROWS_OF_A_PAGE = 40  # of states: what a screen holds
 _FORMATS = {"table": "table", "heatmap": "heatmap"}
 

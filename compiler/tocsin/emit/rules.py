@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.artifact import Artifact
-from tocsin.emit.text import Lines
+from tocsin.emit.text import Lines, scalar
 from tocsin.plan import Record
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _file(groups: Sequence[RuleGroup]) -> Artifact:
     lines.at(groups[0].rules[0].origin)
     lines.add("groups:")
     for group in groups:
-        lines.add(f"- name: {group.name}")
+        lines.add(f"- name: {scalar(group.name) if ':' in group.name else group.name}")  # a mixin's may be any text
         if group.interval:
             lines.add(f"  interval: {group.interval}")
         lines.add("  rules:")
@@ -76,5 +76,7 @@ def _alert(lines: Lines, rule: Alert) -> None:
     lines.field("    ", "expr", rule.expr)
     if rule.hold:
         lines.add(f"    for: {rule.hold}")
+    if rule.keep:
+        lines.add(f"    keep_firing_for: {rule.keep}")
     lines.mapping("    ", "labels", rule.labels)
     lines.mapping("    ", "annotations", rule.annotations)

@@ -20,6 +20,8 @@ _SHOWN = 3  # expressions of one name: objectives have one each, of the same for
 _FACTS = ("severity", "owner", "layer")
 _CONDITION = re.compile(r"\{\{ (?:if [^}]*|end) \}\}")
 _ACTION = re.compile(r"\{\{ \$(?:labels\.)?(\w+)[^}]*\}\}")
+_OTHER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_SHOWS = re.compile(r"\$(?:labels\.)?(\w+)")
 _WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 
 
@@ -50,7 +52,7 @@ def page(name: str, alerts: list[Alert], count: int) -> str:
     """The page of a name, from the texts of its alerts and from the catalogue; there are so many of the name."""
     first = alerts[0]
     parts = [
-        f"# {name}\n\n{plain(first.annotations['summary'])}.\n\n{''.join(_facts(name, alerts))}",
+        f"# {name}\n\n{plain(first.annotations['summary']).rstrip('.')}.\n\n{''.join(_facts(name, alerts))}",
         f"## What it means\n\n{plain(first.annotations['description'])}\n",
     ]
     if looked := "".join(_read(alerts)):
@@ -61,7 +63,13 @@ def page(name: str, alerts: list[Alert], count: int) -> str:
 
 def plain(text: str) -> str:
     """A text of an alert as a page shows it: the names of labels stand for their values."""
-    return _ACTION.sub(r"`\1`", _CONDITION.sub("", text))
+    return _OTHER.sub(_named, _ACTION.sub(r"`\1`", _CONDITION.sub("", text)))
+
+
+def _named(action: re.Match[str]) -> str:
+    """What another action shows: the first label, or the value, that it names."""
+    found = _SHOWS.search(action[0])
+    return f"`{found[1]}`" if found else ""
 
 
 def _facts(name: str, alerts: list[Alert]) -> Iterator[str]:

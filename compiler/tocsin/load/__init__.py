@@ -42,4 +42,9 @@ def load(path: str, log: Log, sources: dict[str, Source], stdin: bytes | None = 
         log.error("SPC113", what, first.span, "check the root spec that includes it, which begins with `version: 1`")
         return None
     merge_includes(root, path, reading)
-    return decode(root, reading)
+    document = decode(root, reading)
+    if document is None or not (document.spec.mixins or document.spec.dashboards):
+        return document
+    from tocsin.load.beside import read_beside  # a spec without mixins and dashboards of its own does without
+
+    return read_beside(document, path, reading)

@@ -45,7 +45,7 @@ def decode(root: Node, reading: Reading) -> Document | None:
     data, places = root.data(), Places(root)
     broken: set[Path] = set() if reading.whole else {(section,) for section in SHARED}
     try:
-        return Document(Spec.model_validate(data), places, frozenset(broken), _around(broken))
+        return Document(Spec.model_validate(data), places, frozenset(broken), _around(broken), {}, {})
     except ValidationError:
         pass  # only now it is worth looking for the slips that many problems may follow from
     told: set[tuple[Path, str]] = set()
@@ -59,7 +59,7 @@ def decode(root: Node, reading: Reading) -> Document | None:
         _leave_out(data, entry)
     for _ in range(MAX_ROUNDS):
         try:
-            return Document(Spec.model_validate(data), places, frozenset(broken), _around(broken))
+            return Document(Spec.model_validate(data), places, frozenset(broken), _around(broken), {}, {})
         except ValidationError as error:
             problems = error.errors(include_url=False)[:MAX_PROBLEMS]
         broken |= {path for problem in problems for path in meant(problem)}

@@ -9,7 +9,6 @@ from tocsin.diagnostics import near
 from tocsin.load.needed import NEEDED
 from tocsin.load.shape import has_entries, known_keys, required_keys
 from tocsin.secrecy import is_secret, is_secret_link, names_secret
-from tocsin.spec import PLANNED
 from tocsin.spec.scalars import kind
 from tocsin.spec.slos import SELECTORS
 
@@ -40,10 +39,7 @@ def tell(problem: ErrorDetails, places: Places, log: Log) -> None:
     """Report one of pydantic's findings at its place."""
     path: Path = tuple(problem["loc"])
     type_, context, value = problem["type"], problem.get("ctx", {}), problem["input"]
-    planned = next((path[:end] for end in range(1, len(path) + 1) if _is_in(path[:end], PLANNED)), None)
-    if planned:
-        _planned_key(planned, places, log)
-    elif path[-1] == "[key]" and type_ == "literal_error":
+    if path[-1] == "[key]" and type_ == "literal_error":
         _unknown_key(path[:-1], _words(context["expected"]), places, log)
     elif type_ == "extra_forbidden":
         _unknown_key(path, known_keys(path[:-1]), places, log)
@@ -95,18 +91,10 @@ def meant(problem: ErrorDetails) -> set[Path]:
 
 def _meant_key(path: Path, known: Iterable[str]) -> str:
     key = str(path[-1])
-    if _is_in(path, PLANNED):
-        return ""
     if names_secret(key):
         files = [k for k in known if k.endswith("_file")]
         return near(key, files) or next(iter(files), "")
     return near(key, known)
-
-
-def _planned_key(path: Path, places: Places, log: Log) -> None:
-    hint = "remove it: a key that has no effect would only look as if it had one"
-    what = f"`{path[-1]}` in {_named(path[:-1])} is planned, this version does not act on it"
-    log.error("SPC107", what, places.key(*path), hint)
 
 
 def _unknown_key(path: Path, known: Sequence[str], places: Places, log: Log) -> None:

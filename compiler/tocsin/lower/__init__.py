@@ -16,11 +16,13 @@ from tocsin.lower.heat import heat, lanes
 from tocsin.lower.itself import monitoring
 from tocsin.lower.jobs import jobs
 from tocsin.lower.memory import memory
+from tocsin.lower.mixins import mixins
 from tocsin.lower.native import with_histograms
 from tocsin.lower.nodedown import node_down
 from tocsin.lower.nvlink import nvlink
 from tocsin.lower.objectives import objectives, periods
 from tocsin.lower.own_rules import own_rules
+from tocsin.lower.pages import pages
 from tocsin.lower.peers import peers
 from tocsin.lower.ports import ports
 from tocsin.lower.presence import presence
@@ -65,7 +67,7 @@ def lower(factory: Factory) -> Plan:
     """Everything that will be written for a factory."""
     shared = [_file(factory, name, groups, per_node=True) for name, groups in LAYERS.items()]
     shared += [_file(factory, name, groups, per_node=False) for name, groups in BESIDE_NODES.items()]
-    shared += [*own_rules(factory), watchdog(factory), *monitoring(factory), *objectives(factory)]
+    shared += [*own_rules(factory), *mixins(factory), watchdog(factory), *monitoring(factory), *objectives(factory)]
     shared = [file for file in shared if file.groups]
     rules = list(shared)
     servers: list[Server] = []
@@ -76,18 +78,20 @@ def lower(factory: Factory) -> Plan:
     servers += upper_servers(factory, rules)
     later = periods(factory)
     tiered = with_histograms(factory, (*with_tiers(factory, servers, rules), *long_term_servers(factory, later)))
+    shown = dashboards(factory)
     return Plan(
         factory=factory.name,
         servers=tiered,
         rules=(*rules, *later.values()),
         notifications=notifications(factory, rules, servers),
-        dashboards=dashboards(factory),
+        dashboards=shown,
         datasource_url=factory.datasource_url,
         counter_files=(*counter_files(factory), *deep_counters(factory)),
         sizes=sizes(factory, servers, factory.retention.hot.keep),
         arguments=(*server_arguments(factory, tiered), *store_arguments(factory, tiered, later)),
         settings=store_settings(factory, rules, later),
         job_hooks=job_hooks(factory),
+        pages=pages(factory, shown),
     )
 
 

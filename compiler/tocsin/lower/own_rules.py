@@ -28,9 +28,9 @@ def own_rules(factory: Factory) -> Iterator[RuleFile]:
     world = of_factory(factory)
     files = _files(factory, world)
     for name, (records, alerts) in sorted(files.items()):
-        made = [_alert(factory, alert, world) for alert in alerts]
+        made = [own_alert(factory, alert, world) for alert in alerts]
         tests = [_test(alert, rule, test) for alert, rule in zip(alerts, made, strict=True) for test in alert.tests]
-        recorded = [Record(one.name, one.text.strip(), {}, one.origin) for one in records]
+        recorded = [Record(one.name, one.text.strip(), one.labels, one.origin) for one in records]
         group = RuleGroup(name, (*recorded, *made), tuple(tests))
         yield RuleFile(name, (group,), per_node=name.endswith(_NODES), beside=_beside(name, files))
 
@@ -40,10 +40,10 @@ def _files(factory: Factory, world: World) -> dict[str, tuple[list[OwnRecord], l
     files: dict[str, tuple[list[OwnRecord], list[OwnAlert]]] = {}
     per_node: dict[str, bool] = {}
     for record in factory.records.values():
-        per_node[record.name] = _is_per_node(record, per_node, world)
+        per_node[record.name] = is_per_node(record, per_node, world)
         files.setdefault(_file(record.layer, per_node[record.name]), ([], []))[0].append(record)
     for alert in factory.alerts.values():
-        files.setdefault(_file(alert.layer, _is_per_node(alert, per_node, world)), ([], []))[1].append(alert)
+        files.setdefault(_file(alert.layer, is_per_node(alert, per_node, world)), ([], []))[1].append(alert)
     return files
 
 
@@ -51,7 +51,7 @@ def _file(layer: str, per_node: bool) -> str:
     return f"own-{layer}{_NODES if per_node else ''}"
 
 
-def _is_per_node(rule: OwnRecord | OwnAlert, per_node: dict[str, bool], world: World) -> bool:
+def is_per_node(rule: OwnRecord | OwnAlert, per_node: dict[str, bool], world: World) -> bool:
     """Whether a rule looks at one node at a time, and reads what is known there."""
     from tocsin.promtypes import check
 
@@ -76,7 +76,8 @@ def _beside(name: str, files: dict[str, tuple[list[OwnRecord], list[OwnAlert]]])
     return tuple(reversed(found))
 
 
-def _alert(factory: Factory, alert: OwnAlert, world: World) -> Alert:
+def own_alert(factory: Factory, alert: OwnAlert, world: World) -> Alert:
+    """An alert of the spec or of a mixin, with the labels and links that every alert has."""
     from tocsin.promtypes import check
 
     labels = check(alert.text, alert.expr, world)[0].labels
@@ -86,13 +87,15 @@ def _alert(factory: Factory, alert: OwnAlert, world: World) -> Alert:
         name=alert.name,
         expr=alert.text.strip(),
         hold=alert.hold,
-        labels={"severity": alert.severity, "owner": alert.owner, "layer": alert.layer, **about},
+        labels={**alert.labels, "severity": alert.severity, "owner": alert.owner, "layer": alert.layer, **about},
         annotations={
             "summary": alert.summary.strip(),
             "description": alert.description.strip(),
+            **alert.annotations,
             **links(factory, alert.owner, alert.name, where, OF_LAYER.get(alert.layer, "operations")),
         },
         origin=alert.origin,
+        keep=alert.keep,
     )
 
 

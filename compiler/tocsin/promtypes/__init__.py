@@ -34,10 +34,16 @@ __all__ = [
 
 
 def of_factory(factory: Factory) -> World:
-    """What a factory scrapes and records, the spec's own records included."""
+    """What a factory scrapes and records, the records of the spec and its mixins included.
+
+    Several records of one name differ in the value of a label: they are of one type.
+    """
     world = scraped(factory)
-    for record in factory.records.values():
+    for record in factory.own_records:
+        if record.name in world.series:
+            continue
         vector, _ = check(record.text, record.expr, world)
+        vector = vector._replace(labels=vector.labels.plus(record.labels, certain=True)) if record.labels else vector
         world = world._replace(series={**world.series, record.name: recorded_as(record.name, vector, world)})
     return world
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.factory import Alerting, Factory
+from tocsin.resolve.brought import resolve_brought
 from tocsin.resolve.channels import webhook
 from tocsin.resolve.clusters import resolve_clusters
 from tocsin.resolve.deep import resolve_deep
@@ -40,6 +41,8 @@ def resolve(document: Document, log: Log) -> Factory:
     signals = resolve_signals(document, known, log)
     slos = resolve_slos(document, owners, clusters, signals, log)
     records = resolve_records(document, known, signals, log)
+    alerts = resolve_alerts(document, known, signals, records, log)
+    mixins, dashboards = resolve_brought(document, known, signals, records, alerts, log)
     return Factory(
         name=spec.factory,
         targets=targets,
@@ -65,9 +68,11 @@ def resolve(document: Document, log: Log) -> Factory:
         deep=deep,
         maintenance=resolve_maintenance(document, owners, log),
         records=records,
-        alerts=resolve_alerts(document, known, signals, records, log),
+        alerts=alerts,
         limits=resolve_limits(document, signals, log),
         xid_classes=resolve_xid(document, log),
+        mixins=mixins,
+        dashboards=dashboards,
     )
 
 

@@ -9,7 +9,7 @@ from tocsin import naming
 from tocsin.catalog import DEEP_JOB, exporter_kinds, recorded_metrics
 from tocsin.diagnostics import near
 from tocsin.factory import LAYERS, OwnAlert, OwnFiring, OwnRecord, OwnTest
-from tocsin.promql import metric_names
+from tocsin.promql import metric_names, selectors
 from tocsin.resolve.owners import known_owner
 from tocsin.units import Duration
 
@@ -47,7 +47,7 @@ class _Filed(NamedTuple):
 def resolve_records(document: Document, known: Known, signals: Mapping[str, Signal], log: Log) -> dict[str, OwnRecord]:
     """The records by name, each behind those that it reads; one that cannot be read is left out."""
     found: dict[str, OwnRecord] = {}
-    shown = _layers(signals)
+    shown = layers(signals)
     taken = {*(metric.name for metric in recorded_metrics()), *shown} if document.spec.records else set()
     for name, rule in document.spec.records.items():
         path = ("records", name)
@@ -63,9 +63,9 @@ def resolve_records(document: Document, known: Known, signals: Mapping[str, Sign
         if expr is not None:
             layer = layer or _read_layer(expr, found) or _layer_of(owner, known)
             found[name] = OwnRecord(
-                name, owner, layer, rule.expr, expr, *_where(expr, signals, found), document.places.key(*path)
+                name, owner, layer, rule.expr, expr, *where(expr, signals, found), document.places.key(*path), {}
             )
-            _check_layer(layer, document, path, log)
+            check_layer(layer, document, path, log)
     return _in_order(found)
 
 
@@ -74,7 +74,7 @@ def resolve_alerts(
 ) -> dict[str, OwnAlert]:
     """The alerts by name; one that cannot be read is left out."""
     found = {}
-    shown = _layers(signals)
+    shown = layers(signals)
     for name, rule in document.spec.alerts.items():
         path = ("alerts", name)
         known_owner(document, known.owners, rule.owner, (*path, "owner"), log)
@@ -89,16 +89,15 @@ def resolve_alerts(
         if expr is None:
             continue
         of_signal = signals[rule.signal].layer if rule.signal and rule.signal in signals else ""
-        layer = rule.layer or of_signal or _layer(expr, shown) or _read_layer(expr, records)
-        layer = layer or _layer_of(rule.owner, known)
-        _check_layer(layer, document, path, log)
-        signal = rule.signal or _signal(expr, signals)
-        where = _where(expr, signals, records)
-        found[name] = _alert(name, rule, expr, _Filed(layer, signal, where), document.places.key(*path))
+        layer = rule.layer or of_signal or layer_of(expr, rule.owner, shown, records, known)
+        check_layer(layer, document, path, log)
+        signal = rule.signal or signal_of(expr, signals)
+        filed = _Filed(layer, signal, where(expr, signals, records))
+        found[name] = _alert(name, rule, expr, filed, document.places.key(*path))
     return dict(sorted(found.items()))
 
 
-def _signal(expr: Expr, signals: Mapping[str, Signal]) -> str:
+def signal_of(expr: Expr, signals: Mapping[str, Signal]) -> str:
     """The signal of the first metric that has one."""
     ids = {metric.name + part: signal.id for signal in signals.values() for metric in signal.metrics for part in _PARTS}
     return next((ids[name] for name in metric_names(expr) if name in ids), "")
@@ -120,6 +119,9 @@ def _alert(name: str, rule: written.AlertRule, expr: Expr, filed: _Filed, origin
         on_nodes=filed.where.on_nodes,
         elsewhere=filed.where.elsewhere,
         origin=origin,
+        keep=Duration(0),
+        labels={},
+        annotations={},
     )
 
 
@@ -137,7 +139,12 @@ def _expr(document: Document, path: Path, text: str, log: Log) -> Expr | None:
     return parsed(text, log, lambda start, end: document.places.inside((*path, "expr"), start, end))
 
 
-def _layers(signals: Mapping[str, Signal]) -> dict[str, str]:
+def layer_of(expr: Expr, owner: str, shown: Mapping[str, str], records: Mapping[str, OwnRecord], known: Known) -> str:
+    """The layer of what an expression reads, else that of an owner who has one only; empty where nothing tells."""
+    return _layer(expr, shown) or _read_layer(expr, records) or _layer_of(owner, known)
+
+
+def layers(signals: Mapping[str, Signal]) -> dict[str, str]:
     """The layer of every series that can be queried."""
     metrics = ((metric.name, signal.layer) for signal in signals.values() for metric in signal.metrics)
     return {name + part: layer for name, layer in metrics for part in _PARTS}
@@ -165,7 +172,8 @@ def _layer_of(owner: str, known: Known) -> str:
     return owned[0] if len(owned) == 1 else ""
 
 
-def _check_layer(layer: str, document: Document, path: Path, log: Log) -> None:
+def check_layer(layer: str, document: Document, path: Path, log: Log) -> None:
+    """A layer that nothing tells is told."""
     if not layer:
         what = "nothing that this reads belongs to a layer, and its owner has not one only"
         log.error(
@@ -173,17 +181,21 @@ def _check_layer(layer: str, document: Document, path: Path, log: Log) -> None:
         )
 
 
-def _where(expr: Expr, signals: Mapping[str, Signal], records: Mapping[str, OwnRecord]) -> _Where:
+def where(expr: Expr, signals: Mapping[str, Signal], records: Mapping[str, OwnRecord]) -> _Where:
+    """Where what an expression reads is known, by its names; of a name that nobody knows, by the job that it asks."""
     jobs = {kind.job for kind in exporter_kinds().values() if kind.stands == "node"} | {DEEP_JOB}
     exporters = {metric.name: metric.exporter for signal in signals.values() for metric in signal.metrics}
     exporters = {name + part: job for name, job in exporters.items() for part in _PARTS}
+    asked = ((one.metric, matcher) for one in selectors(expr) for matcher in one.matchers)
+    told = {name: matcher.value for name, matcher in asked if (matcher.label, matcher.op) == ("job", "=")}
     on_nodes = elsewhere = False
     for name in metric_names(expr):
         record = records.get(name)
         read_above = name.startswith(_FROM_ABOVE)
-        on_nodes |= name.startswith(_OF_NODES) or exporters.get(name) in jobs
+        job = exporters.get(name) or told.get(name, "")
+        on_nodes |= name.startswith(_OF_NODES) or job in jobs
         on_nodes |= record is not None and record.on_nodes and not read_above
-        elsewhere |= exporters.get(name, DEEP_JOB) not in jobs or name.startswith("slo:")
+        elsewhere |= (bool(job) and job not in jobs) or name.startswith("slo:")
         elsewhere |= record is not None and record.elsewhere
     return _Where(on_nodes, elsewhere)
 

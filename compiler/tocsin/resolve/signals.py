@@ -16,6 +16,7 @@ from tocsin.spec.slos import selected
 from tocsin.units import number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
 
     from tocsin.diagnostics import Log
@@ -91,7 +92,7 @@ def _of_catalogue(
 
 
 def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
-    """The signals of the catalogue that objectives, alerts and records read, and where, be they sound or not."""
+    """The signals of the catalogue that objectives, rules and dashboards read, and where, be they sound or not."""
     found: dict[str, Span] = {}
     kinds = signal_kinds()
     for id_, slo in document.spec.slos.items():
@@ -101,12 +102,33 @@ def _promised(document: Document, series: dict[str, Metric]) -> dict[str, Span]:
             signal = metric.signal if metric else text
             if signal in kinds and signal not in found:
                 found[signal] = document.places.value("slos", id_, kind, key)
-    for section in ("alerts", "records"):
-        for name, rule in getattr(document.spec, section).items():
-            for word in _WORD.findall(rule.expr):
-                if (metric := series.get(word) or series.get(_PART.sub("", word))) and metric.signal not in found:
-                    found[metric.signal] = document.places.value(section, name, "expr")
+    for rules in ("alerts", "records"):
+        for key, rule in getattr(document.spec, rules).items():
+            _read(rule.expr, document.places.value(rules, key, "expr"), series, found)
+    for section, file, text in _brought(document):
+        _read(text, document.places.value(section, file, "path"), series, found)
     return found
+
+
+def _brought(document: Document) -> Iterator[tuple[str, str, str]]:
+    """Every expression of mixins and dashboards, with the section and the name by which the spec brings it."""
+    for mixin, written in document.mixins.items():
+        left_out = document.spec.mixins[mixin].without
+        rules = (rule for group in written.groups for rule in group.rules)
+        yield from (("mixins", mixin, rule.expr) for rule in rules if rule.name not in left_out)
+    if not (document.mixins or document.dashboards):
+        return
+    from tocsin.dashboard import queries  # a spec without dashboards of its own does without
+
+    for section, page, model in document.pages:
+        yield from ((section, page, query) for query in queries(model))
+
+
+def _read(expr: str, place: Span, series: dict[str, Metric], found: dict[str, Span]) -> None:
+    """Add the signals of the catalogue that an expression reads."""
+    for word in _WORD.findall(expr):
+        if (metric := series.get(word) or series.get(_PART.sub("", word))) and metric.signal not in found:
+            found[metric.signal] = place
 
 
 def _named(document: Document, section: str, before: dict[str, Span], log: Log) -> dict[str, Span]:

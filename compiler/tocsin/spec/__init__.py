@@ -1,7 +1,4 @@
-"""The language, as written: one model a section. References are still names, defaults are filled in later.
-
-`PLANNED` are keys that the language will have: they are refused by that name, never accepted and ignored.
-"""
+"""The language, as written: one model a section. References are still names, defaults are filled in later."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ from tocsin.spec.grafana import Grafana
 from tocsin.spec.labels import LabelRule
 from tocsin.spec.limits import Xid
 from tocsin.spec.maintenance import Maintenance
+from tocsin.spec.mixins import Mixin, OwnDashboard
 from tocsin.spec.owners import Owner
 from tocsin.spec.retention import Logs, Tier
 from tocsin.spec.rules import AlertName, AlertRule, RecordName, RecordRule
@@ -48,6 +46,8 @@ class Spec(Section):
     records: dict[RecordName, RecordRule] = Field(default={})
     tenants: dict[Name, Tenant] = Field(default={})
     maintenance: dict[Name, Maintenance] = Field(default={})
+    mixins: dict[Name, Mixin] = Field(default={})
+    dashboards: dict[Name, OwnDashboard] = Field(default={})
     alerting: Alerting
     grafana: Grafana
 
@@ -61,11 +61,6 @@ SHARED = (
     "maintenance",
     "alerts",
     "records",
-    "tenants",
+    "mixins",
+    "dashboards",
 )  # the sections that an included file may hold
-
-PLANNED = frozenset(
-    """
-    dashboards mixins
-    """.split()
-)

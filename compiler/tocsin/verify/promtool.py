@@ -110,7 +110,7 @@ def _tell(code: str, tool: Tool, output: str, paths: list[str], files: Mapping[s
             told = True
             continue
         rule = _AT_RULE.search(line)
-        owner = rule and next((p for p in paths if f"- name: {rule['group']}\n" in files[p].text), None)
+        owner = rule and next((p for p in paths if _begins(rule["group"]) & {*files[p].text.splitlines()}), None)
         if rule and owner:
             place = _of_rule(files[owner], rule["group"], int(rule["rule"]))
             log.error(code, f'{tool} refuses {owner}, rule "{rule["name"]}": {rule["text"]}', place, OURS)
@@ -125,6 +125,11 @@ def _tell(code: str, tool: Tool, output: str, paths: list[str], files: Mapping[s
         log.error(code, f"{tool} refuses {', '.join(paths[:3])}: {detail[:800]}", files[paths[0]].origins[0][1], OURS)
 
 
+def _begins(group: str) -> set[str]:
+    """The lines with which a group of this name may begin."""
+    return {f"- name: {group}", f'- name: "{group}"'}
+
+
 def _place(artifact: Artifact, line: int, text: str) -> Span:
     rule = _AT_RULE.search(text)
     return _of_rule(artifact, rule["group"], int(rule["rule"])) if rule and line == 0 else artifact.origin(line)
@@ -136,7 +141,7 @@ def _of_rule(artifact: Artifact, group: str, number: int) -> Span:
     inside = False
     for index, text in enumerate(artifact.text.splitlines(), 1):
         if text.startswith("- name: "):
-            inside = text == f"- name: {group}"
+            inside = text in _begins(group)
         elif inside and re.match(r"  - (record|alert): ", text):
             seen += 1
             if seen == number:

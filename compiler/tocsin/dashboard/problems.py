@@ -1,0 +1,134 @@
+"""What is wrong with a dashboard that no upgrade puts right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tocsin.dashboard.form import NEWEST, foreign, panels, targets, titled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Model = dict[str, Any]
+
+# The panels of Grafana itself; those of plugins are not there on every Grafana.
+KINDS = frozenset(
+    """
+    barchart bargauge gauge heatmap histogram piechart row stat state-timeline status-history table text timeseries
+    trend xychart
+    """.split()
+)
+INSTEAD = {
+    "graph": "timeseries: TimeSeries in grafanalib, timeSeries in grafonnet",
+    "singlestat": "stat: Stat in grafanalib, stat in grafonnet",
+    "table-old": "table: Table in grafanalib, table in grafonnet",
+    "grafana-piechart-panel": "piechart: PieChartv2 in grafanalib, pieChart in grafonnet",
+}
+# What the parts of a dashboard are, as far as they are read here: a type, a list of parts, or a part by its own name.
+_PARTS: dict[str, dict[str, Any]] = {
+    "dashboard": {
+        "title": str,
+        "description": str,
+        "uid": str,
+        "schemaVersion": int,
+        "tags": [str],
+        "links": ["link"],
+        "panels": ["panel"],
+        "rows": ["row"],
+        "templating": "variables",
+        "annotations": "annotations",
+        "timepicker": "timepicker",
+    },
+    "row": {"title": str, "panels": ["panel"]},
+    "panel": {
+        "type": str,
+        "title": str,
+        "description": str,
+        "id": int,
+        "span": float,
+        "gridPos": "place",
+        "targets": ["query"],
+        "panels": ["panel"],
+        "links": ["link"],
+        "fieldConfig": "fieldConfig",
+    },
+    "query": {"expr": str, "refId": str},
+    "fieldConfig": {"defaults": "defaults"},
+    "defaults": {"thresholds": "thresholds", "links": ["link"]},
+    "thresholds": {"steps": ["step"]},
+    "variables": {"list": ["variable"]},
+    "variable": {"type": str, "name": str, "current": "choice"},
+    "annotations": {"list": ["annotation"]},
+    "annotation": {"name": str, "expr": str},
+    "place": {"x": int, "y": int, "w": int, "h": int},
+    "link": {},
+    "step": {},
+    "choice": {},
+    "timepicker": {},
+}
+_HINT = "Grafana would not read the dashboard: let its generator write it anew"
+_CALLED = {str: "a text", int: "a whole number", float: "a number"}
+
+
+class Problem(NamedTuple):
+    """Why a dashboard cannot be shown; `text` is the part of it that says so, which of JSON knows its place."""
+
+    message: str
+    hint: str
+    text: str = ""
+
+
+def problems(model: Model) -> Iterator[Problem]:
+    """What no upgrade puts right."""
+    if "apiVersion" in model or "elements" in model or isinstance(model.get("spec"), dict):
+        hint = "export it in the classic form: Grafana loads no other from a file, also Grafana 13"
+        yield Problem("this is a dashboard of the new form, version 2", hint)
+        return
+    misshapen = list(_misshapen(model, "dashboard", "the dashboard"))
+    if misshapen:
+        yield from misshapen
+        return
+    version = model.get("schemaVersion") or 0
+    if version > NEWEST:
+        yield Problem(f"the schema version {version} is not known", f"{NEWEST} is the last one of the classic form")
+    if not (model.get("title") or "").strip():
+        yield Problem("the dashboard has no title", "give it one: `title` is what people look for")
+    shown = list(panels(model))
+    if not shown:
+        yield Problem("the dashboard has no panels", "a page that shows nothing is in the way")
+    for panel in shown:
+        yield from _of_panel(panel)
+
+
+def _of_panel(panel: Model) -> Iterator[Problem]:
+    kind = panel.get("type") or ""
+    if kind not in KINDS:
+        known = f"use {INSTEAD[kind]}" if kind in INSTEAD else f"known: {', '.join(sorted(KINDS))}"
+        what = f"the panel '{titled(panel)}' is of the type `{kind}`, which Grafana does not have"
+        yield Problem(what, known, kind)
+    asked = {name for name in map(foreign, (panel, *targets(panel))) if name}
+    for name in sorted(asked):
+        hint = "panels here ask Prometheus: leave it out, or ask for a recorded series"
+        yield Problem(f"the panel '{titled(panel)}' asks a data source of the type {name}", hint)
+
+
+def _misshapen(value: Any, part: Any, where: str) -> Iterator[Problem]:
+    """What is of another type than the part that it is; null is what is not there."""
+    if value is None:
+        return
+    if isinstance(part, list):
+        if not isinstance(value, list):
+            yield Problem(f"{where} is not a list", _HINT)
+            return
+        for number, item in enumerate(value, 1):
+            if item is None:
+                yield Problem(f"item {number} of {where} is nothing", _HINT)
+            yield from _misshapen(item, part[0], f"item {number} of {where}")
+    elif isinstance(part, str):
+        if not isinstance(value, dict):
+            yield Problem(f"{where} is not an object", _HINT)
+            return
+        for key, inner in _PARTS[part].items():
+            yield from _misshapen(value.get(key), inner, f"`{key}` of {where}" if part != "dashboard" else f"`{key}`")
+    elif isinstance(value, bool) or not isinstance(value, (int, float) if part is float else part):
+        yield Problem(f"{where} is not {_CALLED[part]}", _HINT)

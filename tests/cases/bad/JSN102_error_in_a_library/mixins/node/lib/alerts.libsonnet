@@ -1,0 +1,9 @@
+{
+  _config+:: {},
+  prometheusAlerts+:: {
+    groups+: [{
+      name: 'node',
+      rules: [{ alert: 'NodeLow', expr: 'up < %d' % $._config.treshold }],
+    }],
+  },
+}

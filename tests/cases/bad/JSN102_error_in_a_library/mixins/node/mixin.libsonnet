@@ -1,0 +1,1 @@
+(import 'lib/alerts.libsonnet') + { _config+:: { threshold: 5 } }

@@ -1,0 +1,7 @@
+{
+  prometheusAlerts+:: {
+    groups+: [
+      { name: 'node' rules: [] },
+    ],
+  },
+}

@@ -1,0 +1,1 @@
+(import 'grafonnet/grafana.libsonnet') + { prometheusAlerts+:: {} }

@@ -1,0 +1,1 @@
+{ prometheusAlerts+:: { groups: std.repeat('x', 8000000000) } }

@@ -1,0 +1,1 @@
+{ _config+:: { nodeSelector: 'job="node"' }, prometheusRules+:: { groups: [] } }

@@ -1,0 +1,24 @@
+{
+  prometheusAlerts+:: {
+    groups+: [{
+      name: 'node',
+      rules: [
+        {
+          alert: 'NodeLow',
+          expr: 'node_memory_MemAvailable_bytes < 1e9',
+          labels: { severity: 'warning' },
+          annotations: { summary: 'Low', description: 'Memory is low.' },
+        },
+        {
+          alert: 'NodeLower',
+          expr: 'node_memory_MemAvailable_bytes < 1e9',
+          labels: { severity: 'warning', owner: 'nobody' },
+          annotations: { summary: 'Low', description: 'Memory is low.' },
+        },
+      ],
+    }],
+  },
+  grafanaDashboards+:: {
+    'node.json': { title: 'Node', panels: [{ type: 'text', title: 'Empty' }] },
+  },
+}

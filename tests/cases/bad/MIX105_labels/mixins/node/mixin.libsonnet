@@ -1,0 +1,21 @@
+{
+  prometheusAlerts+:: {
+    groups+: [{
+      name: 'node',
+      rules: [
+        {
+          alert: 'NodeLow',
+          expr: 'node_memory_MemAvailable_bytes < 1e9',
+          labels: { severity: 'warning', tenant: 'assist' },
+          annotations: { summary: 'Low', description: 'Memory is low.' },
+        },
+        {
+          alert: 'NodeLower',
+          expr: 'node_memory_MemAvailable_bytes < 1e9',
+          labels: { severity: 'warning', layer: 'silicon' },
+          annotations: { summary: 'Low', description: 'Memory is low.' },
+        },
+      ],
+    }],
+  },
+}

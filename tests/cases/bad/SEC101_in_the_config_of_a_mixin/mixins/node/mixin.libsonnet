@@ -1,0 +1,1 @@
+{ _config+:: { pagerToken: '' }, prometheusRules+:: { groups: [] } }

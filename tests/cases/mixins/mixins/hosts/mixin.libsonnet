@@ -1,0 +1,4 @@
+(import 'config.libsonnet') +
+(import 'alerts/alerts.libsonnet') +
+(import 'rules.libsonnet') +
+(import 'dashboards.libsonnet')

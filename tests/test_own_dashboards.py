@@ -1,0 +1,382 @@
+"""Dashboards that teams bring: what a generator wrote becomes what Grafana loads, and every query is checked."""
+
+from __future__ import annotations
+
+import json
+import re
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from tocsin.check.dashboards import filled
+from tocsin.cli import run
+from tocsin.dashboard import panels, problems, queries, upgraded
+from tocsin.diagnostics import Log
+from tocsin.jsontext import JsonError, Text, read
+from tocsin.pipeline import compile_spec
+from tocsin.promql import PromqlError, parse
+from tocsin.source import Source
+from tocsin.verify.dashboards import problems as judged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tocsin.pipeline import Compiled
+    from toolbox import Tool
+
+CASE = ROOT / "tests" / "cases" / "mixins"
+BOARDS = json.loads((CASE / "dashboards" / "boards.json").read_text("utf-8"))
+TEXT = re.sub(r"mixins:\n.*?(?=dashboards:)", "", (CASE / "spec.yaml").read_text("utf-8"), flags=re.DOTALL)
+TEAM = re.sub(
+    r"dashboards:\n.*?(?=alerting:)", "dashboards:\n  team: {path: team.json, owner: infra}\n\n", TEXT, flags=re.DOTALL
+)
+
+
+def compiled(folder: Path, page: dict[str, Any] | str) -> tuple[Compiled | None, Log]:
+    (folder / "spec.yaml").write_text(TEAM, "utf-8")
+    (folder / "team.json").write_text(page if isinstance(page, str) else json.dumps(page), "utf-8")
+    log = Log()
+    return compile_spec(str(folder / "spec.yaml"), log, {}), log
+
+
+def emitted(folder: Path, page: dict[str, Any]) -> dict[str, Any]:
+    """The dashboard as Grafana reads it."""
+    made, log = compiled(folder, page)
+    assert made is not None, log.sorted()
+    (text,) = (one.text for one in made.artifacts if one.path.endswith("/own-team.json"))
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def page(*shown: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"title": "Team", "schemaVersion": 39, "panels": list(shown), **more}
+
+
+def panel(expr: str = "up == 0", **more: Any) -> dict[str, Any]:
+    return {"type": "timeseries", "title": "Up", "targets": [{"expr": expr}], **more}
+
+
+# --- what a generator wrote -------------------------------------------------------------------------------------------
+
+
+def test_grafana_would_refuse_what_grafanalib_wrote_and_takes_what_becomes_of_it() -> None:
+    before = list(judged(BOARDS))
+    assert len(before) >= 25
+    assert list(problems(BOARDS)) == []
+    after = {**upgraded(BOARDS), "uid": "x"}
+    assert list(judged(after, brought=True)) == []
+    assert after["schemaVersion"] == 39
+    assert [step["value"] for step in after["panels"][1]["fieldConfig"]["defaults"]["thresholds"]["steps"]] == [
+        None,
+        1.0,
+    ]
+
+
+def test_it_comes_out_under_our_rules(tmp_path: Path) -> None:
+    made = emitted(
+        tmp_path, page(panel(), uid="theirs", id=7, tags=["a", "tocsin"], editable=True, version=3, iteration=1)
+    )
+    assert made["uid"] == "lab-own-team"
+    assert made["title"] == "lab: Team"
+    assert made["tags"] == ["tocsin", "lab", "owner:infra", "a"]
+    assert made["editable"] is False
+    assert not {"id", "version", "iteration"} & made.keys()
+    assert made["templating"]["list"][0]["name"] == "datasource"
+
+
+SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+
+
+@pytest.mark.parametrize(
+    ("written", "becomes"),
+    [
+        ("prom", SOURCE),
+        (None, SOURCE),
+        ("$datasource", SOURCE),
+        ("${DS_PROMETHEUS}", SOURCE),
+        ({"type": "prometheus", "uid": "abc"}, SOURCE),
+        ({"uid": "$ds"}, SOURCE),
+        ({"type": "datasource", "uid": "-- Mixed --"}, {"type": "datasource", "uid": "-- Mixed --"}),
+        ("-- Dashboard --", {"type": "datasource", "uid": "-- Dashboard --"}),
+    ],
+)
+def test_a_data_source_is_that_of_the_dashboard(written: object, becomes: object) -> None:
+    made = upgraded(page(panel(datasource=written)))["panels"][0]
+    assert made["targets"][0]["datasource"] == SOURCE
+    assert made.get("datasource") == (None if written is None else becomes)
+
+
+def test_rows_of_old_become_places() -> None:
+    old = {
+        "title": "Old",
+        "schemaVersion": 12,
+        "rows": [
+            {"title": "a", "panels": [panel(span=4), panel(span=8), panel(span=6)]},
+            {"title": "b", "panels": [panel()]},
+        ],
+    }
+    assert list(problems(old)) == []
+    made = {**upgraded(old), "uid": "x"}
+    assert list(judged(made, brought=True)) == []
+    places = [tuple(one["gridPos"][key] for key in "xywh") for one in made["panels"]]
+    assert places == [(0, 0, 8, 8), (8, 0, 16, 8), (0, 8, 12, 8), (0, 16, 24, 8)]
+    assert [one["id"] for one in made["panels"]] == [1, 2, 3, 4]
+
+
+def test_ids_and_letters_stay_where_they_tell_apart_and_are_given_where_they_do_not() -> None:
+    two = {"targets": [{"expr": "a", "refId": "X"}, {"expr": "b", "refId": "Y"}]}
+    kept = upgraded(page(panel(id=7, **two), panel(id=3)))["panels"]
+    assert [one["id"] for one in kept] == [7, 3]
+    assert [target["refId"] for target in kept[0]["targets"]] == ["X", "Y"]
+    two["targets"][1]["refId"] = "X"
+    given_ = upgraded(page(panel(id=7, **two), panel(id=7), {"type": "row", "panels": [panel(id=7)]}))["panels"]
+    assert [given_[0]["id"], given_[1]["id"], given_[2]["id"], given_[2]["panels"][0]["id"]] == [1, 2, 3, 4]
+    assert [target["refId"] for target in given_[0]["targets"]] == ["A", "B"]
+    many = upgraded(page(panel(targets=[{"expr": "up"}] * 30)))["panels"][0]["targets"]
+    assert len({target["refId"] for target in many}) == 30
+
+
+def test_links_lead_to_the_new_uids() -> None:
+    made = case_pages()
+    (link,) = made["mixin-hosts-hosts.json"]["panels"][1]["links"]
+    assert link["url"] == f"/d/{made['mixin-hosts-one-host.json']['uid']}?var-node=$node"
+
+
+def case_pages() -> dict[str, dict[str, Any]]:
+    log = Log()
+    made = compile_spec(str(CASE / "spec.yaml"), log, {})
+    assert made is not None, log.sorted()
+    return {
+        one.path.rpartition("/")[2]: json.loads(one.text)
+        for one in made.artifacts
+        if re.search(r"/(own|mixin)-[^/]*\.json$", one.path)
+    }
+
+
+def test_each_page_of_the_case_has_the_form_that_grafana_takes() -> None:
+    made = case_pages()
+    assert len(made) == 4
+    assert {name: list(judged(one, brought=True)) for name, one in made.items()} == {name: [] for name in made}
+    assert len({one["uid"] for one in made.values()}) == 4
+
+
+def test_folders_that_differ_in_case_only_are_one(tmp_path: Path) -> None:
+    text = TEAM.replace("owner: infra}\n\nalerting", "owner: infra, folder: owners}\n\nalerting")
+    assert text != TEAM
+    (tmp_path / "spec.yaml").write_text(text, "utf-8")
+    (tmp_path / "team.json").write_text(json.dumps(page(panel())), "utf-8")
+    made = compile_spec(str(tmp_path / "spec.yaml"), Log(), {})
+    assert made is not None
+    assert [one.folder for one in made.plan.pages] == ["Owners"]
+
+
+# --- any JSON ---------------------------------------------------------------------------------------------------------
+
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-5, 99), st.floats(allow_nan=False), st.text(max_size=4))
+JUNK = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+)
+GOOD = page(
+    panel(
+        gridPos={"x": 0, "y": 0, "w": 1, "h": 1}, links=[{"title": "a"}], fieldConfig=BOARDS["panels"][1]["fieldConfig"]
+    ),
+    {"type": "row", "title": "r", "panels": [panel("rate(a[$__interval])", id=1, datasource={"uid": "x"})]},
+    templating=BOARDS["templating"],
+    annotations={"list": [{"name": "a", "enable": True, "iconColor": "red", "expr": "up", "datasource": None}]},
+    rows=[{"panels": [panel(span=3)]}],
+    tags=["a"],
+    links=[{"title": "b"}],
+    timepicker=BOARDS["timepicker"],
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+
+
+PLACES = places(GOOD)[1:]
+
+
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(PLACES), JUNK)
+def test_a_dashboard_of_any_form_is_told_or_becomes_one(place: tuple[Any, ...], junk: Any) -> None:
+    broken = deepcopy(GOOD)
+    part: Any = broken
+    for step in place[:-1]:
+        part = part[step]
+    part[place[-1]] = junk
+    list(queries(broken))
+    if not list(problems(broken)):
+        made = upgraded(broken)
+        assert list(panels(made))
+        list(judged(made, brought=True))
+
+
+def test_what_the_fuzz_begins_with_is_sound() -> None:
+    assert list(problems(GOOD)) == []
+    assert list(judged({**upgraded(GOOD), "uid": "x"}, brought=True)) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"a":' * 5000, '{"title": NaN}', "", "\x00", "'x'", '{"title": "\ud800"}'[:11]]
+)
+def test_what_is_no_json_is_told_where_it_stands(text: str, tmp_path: Path) -> None:
+    made, log = compiled(tmp_path, text)
+    assert made is None
+    assert {told.code for told in log.sorted()} == {"DSH101"}
+    assert all(told.span.path == "team.json" for told in log.sorted())
+
+
+# --- queries ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "becomes", "bare"),
+    [
+        ("rate(a[$__rate_interval])", "rate(a[5m])", False),
+        ("rate(a[${__interval}])", "rate(a[5m])", False),
+        ("max_over_time(a[$__range:$__interval])", "max_over_time(a[5m:5m])", False),
+        ("rate(a[${__range_s}s])", "rate(a[300s])", False),
+        ("a offset $shift", "a offset 5m", False),
+        ('a{b=~"$b", c="${c:regex}.*", d!="[[d]]"}', 'a{b=~"…", c="….*", d!="…"}', False),
+        ("a{b=~'$b'}", "a{b=~'…'}", False),
+        ('a{b=~"x$|y"}', 'a{b=~"x$|y"}', False),
+        ("topk($n, a)", "topk(tocsin_any_name, a)", True),
+        ("sum by ($by) (a)", "sum by (tocsin_any_name) (a)", True),
+        ("a > 1", "a > 1", False),
+    ],
+)
+def test_a_query_with_variables_is_promql_without(query: str, becomes: str, bare: bool) -> None:
+    made = filled(query)
+    assert (made.text, made.is_bare) == (becomes, bare)
+    try:
+        parse(made.text)
+    except PromqlError:
+        parse(made.text.replace("tocsin_any_name", "1"))
+    for offset in (0, len(becomes)):
+        assert made.place(offset) == (0 if offset == 0 else len(query))
+
+
+def test_places_behind_a_variable_are_those_of_the_query() -> None:
+    query = 'sum(rate(a{b=~"$cluster"}[$__rate_interval])) / c'
+    made = filled(query)
+    assert query[made.place(made.text.index("/"))] == "/"
+    assert query[made.place(made.text.index("rate"))] == "r"
+    assert made.place(made.text.index("…")) == query.index("$cluster")
+
+
+def told(folder: Path, expr: str, **more: Any) -> list[tuple[str, str]]:
+    """The codes, and what stands at their places."""
+    variables = {"list": [{"type": "textbox", "name": name} for name in ("node", "n")]}
+    written = page(panel(expr), **{"templating": variables, **more})
+    _, log = compiled(folder, json.dumps(written, indent=1, ensure_ascii=False))
+    lines = (folder / "team.json").read_text("utf-8").split("\n")
+    return [
+        (
+            one.code,
+            lines[one.span.line - 1][one.span.column - 1 : one.span.end_column - 1]
+            if one.span.path == "team.json"
+            else "",
+        )
+        for one in log.sorted()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        ("up == 0", []),
+        ('DCGM_FI_DEV_GPU_TEMP{node=~"$node"}', []),
+        ('DCGM_FI_DEV_GPU_TEMP{node="elsewhere"}', [("PQL104", '\\"elsewhere\\"')]),
+        ('DCGM_FI_DEV_GPU_TEMP{node=~"$node", color="red"}', [("PQL103", "color")]),
+        (
+            'sum(rate(DCGM_FI_DEV_GPU_TEMP{node=~"$node"}[5m]))',
+            [("PQL201", 'rate(DCGM_FI_DEV_GPU_TEMP{node=~\\"$node\\"}[5m])')],
+        ),
+        ("sum(up", [("PQL105", "")]),
+        ('"ü😀" + up', [("PQL105", '\\"ü😀\\"')]),
+        ("DCGM_FI_DEV_GPU_TEMPO", [("PQL214", "DCGM_FI_DEV_GPU_TEMPO")]),
+        ("node_load1 + team:x:y", [("DSH104", "")]),
+        ("topk($n, node_load1)", [("DSH104", "")]),
+        ('up{node=~"$nod"} > $__range_s', [("DSH107", "$nod")]),
+        ('label_replace(up, "node", "$1", "instance", "(.*):.*")', []),
+    ],
+)
+def test_what_is_wrong_with_a_query_is_told_at_its_characters(
+    expr: str, expected: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    found = told(tmp_path, expr)
+    assert [code for code, _ in found] == [code for code, _ in expected]
+    for (_, there), (_, wanted) in zip(found, expected, strict=True):
+        assert not wanted or wanted == there
+
+
+def test_variables_and_annotations_are_asked_about_too(tmp_path: Path) -> None:
+    variable = {"type": "query", "name": "node", "query": 'label_values(DCGM_FI_DEV_GPU_TEMP{colour="x"}, node)'}
+    annotation = {"name": "x", "enable": True, "iconColor": "red", "expr": "rate(DCGM_FI_DEV_GPU_TEMP[5m])"}
+    found = told(tmp_path, "up", templating={"list": [variable]}, annotations={"list": [annotation]})
+    assert found == [("PQL103", "colour"), ("PQL201", "rate(DCGM_FI_DEV_GPU_TEMP[5m])")]
+
+
+def test_what_a_dashboard_reads_is_collected(tmp_path: Path) -> None:
+    made, _ = compiled(tmp_path, page(panel("DCGM_FI_DEV_FB_USED")))
+    assert made is not None
+    (counters,) = (one.text for one in made.artifacts if one.path.endswith(".csv"))
+    assert "DCGM_FI_DEV_FB_USED" in counters
+
+
+# --- what only a build knows ------------------------------------------------------------------------------------------
+
+
+def built(folder: Path, written: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> str:
+    (folder / "spec.yaml").write_text(TEAM, "utf-8")
+    (folder / "team.json").write_text(json.dumps(written), "utf-8")
+    assert run(["build", "--out", str(folder / "out"), str(folder / "spec.yaml")]) == 1
+    return capsys.readouterr().out
+
+
+def test_a_structure_that_grafana_does_not_have_is_told(
+    newest: dict[str, Tool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = built(tmp_path, page(panel(sparkline=True, options={"legend": {"show": 1}}), colour="red"), capsys)
+    assert "error[DSH105]: Grafana would refuse the dashboard: panels/0: Additional properties are not allowed" in out
+    assert "('colour' was unexpected)" in out
+    assert "panel 'Up' Options legend: Additional properties are not allowed ('show' was unexpected)" in out
+    assert "VFY106" not in out
+
+
+def test_a_recorded_series_that_nothing_records_is_told(
+    newest: dict[str, Tool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = built(
+        tmp_path, page(panel('max(gpu:hbm_active:max{gpu_uuid=~"a:b:c"}) + max(node:gpus_present:count)')), capsys
+    )
+    assert "error[DSH106]: the panel 'Up' of 'lab: Team' asks for gpu:hbm_active:max, which nothing records" in out
+    assert out.count("DSH106") == 1
+
+
+# --- texts of JSON know their places ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["plain", 'a "quoted" one', "back\\slash", "ü", "😀", "\n\t", "\u2028", "a/b", ""])
+@pytest.mark.parametrize("ascii_", [True, False])
+def test_each_character_of_a_text_has_its_place(text: str, ascii_: bool) -> None:
+    source = Source("x.json", '{"a": [1, ' + json.dumps(text, ensure_ascii=ascii_) + "]}")
+    found = read(source)["a"][1]
+    assert isinstance(found, Text)
+    assert found == text
+    for index, char in enumerate(text):
+        span = found.inside(index, index + 1)
+        written = source.text[source.offset(span.line, span.column) : source.offset(span.end_line, span.end_column)]
+        assert json.loads(f'"{written}"') == char
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', "[1e999]", '["\\ud800"]', "[NaN]", "[Infinity]", "[1,]", "{} {}"])
+def test_what_is_not_json_is_refused(text: str) -> None:
+    with pytest.raises(JsonError):
+        read(Source("x.json", text))
