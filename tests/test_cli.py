@@ -23,7 +23,7 @@ from tocsin.cli.arguments import SHELLS
 from tocsin.codes import catalogue
 from toolbox import Tool
 
-COMMANDS = ("check", "build", "test", "preview", "lint-expr", "explain", "completion")
+COMMANDS = ("check", "build", "test", "preview", "drill", "lint-expr", "explain", "completion")
 GOOD = ROOT / "tests" / "cases" / "ok" / "minimal.yaml"
 TOCSIN = (sys.executable, "-m", "tocsin")
 BAD = "version: 1\nfactory: Lab!\n"
@@ -705,7 +705,18 @@ def test_a_completion_script_knows_every_command_and_every_option(shell: str) ->
     [
         (
             ["tocsin", ""],
-            ["check", "build", "test", "capacity", "lint-expr", "explain", "completion", "--help", "--version"],
+            [
+                "check",
+                "build",
+                "test",
+                "capacity",
+                "drill",
+                "lint-expr",
+                "explain",
+                "completion",
+                "--help",
+                "--version",
+            ],
         ),
         (["tocsin", "c"], ["check", "capacity", "completion"]),
         (["tocsin", "--v"], ["--version"]),
@@ -721,6 +732,8 @@ def test_a_completion_script_knows_every_command_and_every_option(shell: str) ->
         (["tocsin", "completion", "f"], ["fish"]),
         (["tocsin", "lint-expr", "--sp"], ["--spec"]),
         (["tocsin", "lint-expr", "up", "--spec", "spec"], ["spec two.yaml", "spec.yaml"]),
+        (["tocsin", "drill", "--f"], ["--fault", "--fast", "--format"]),
+        (["tocsin", "drill", "spec.yaml", "--format", ""], ["text", "json"]),
         (["tocsin", "explain", "s"], []),
     ],
 )

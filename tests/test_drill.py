@@ -16,7 +16,7 @@ from tocsin.drill import FAULTS, Report, as_json, as_list, as_text, drill, possi
 from tocsin.drill.choice import Chosen, choose
 from tocsin.drill.expectation import Expected, expected, silenced, wanted
 from tocsin.drill.faults import Place
-from tocsin.drill.judging import Happened, is_over, is_told, judge
+from tocsin.drill.judging import Happened, is_over, is_told, judge, strays
 from tocsin.fleet.inbox import Message
 from tocsin.pipeline import compile_spec
 from tocsin.stage import Stage
@@ -201,6 +201,15 @@ def test_what_must_disturb_nobody() -> None:
     assert judge(factory, Happened(chosen, 100), [message(1)]).status == "told to the wrong ones"
 
 
+def test_what_is_about_no_fault_is_told_apart() -> None:
+    chosen = Chosen(BY_NAME["xid-old"], Place(HOST, marks=(("node", HOST),)), None)
+    happened = [Happened(chosen, 100, known=frozenset({"Known"}))]
+    other = message(1, node="gpu-node-02")
+    early, known = message(2, came=99, node="gpu-node-02"), message(3, node="gpu-node-02", alertname="Known")
+    told = [message(4), other, early, known, message(5, to="heartbeat", node="gpu-node-02")]
+    assert strays(happened, told) == (("GpuXidReset", "gpu-platform-page"),)
+
+
 def test_all_who_are_concerned_have_to_be_told() -> None:
     """A job is known by its id, also where the id has its namespace before it."""
     chosen = Chosen(BY_NAME["xid-79"], Place(HOST, marks=(("job_id", "4711"),)), Expected("GpuXidReset", LABELS, 0, 10))
@@ -216,19 +225,34 @@ def test_all_who_are_concerned_have_to_be_told() -> None:
 
 def test_a_report_is_a_table_or_an_object() -> None:
     good, bad = verdict(message(1), message(2, came=112, status="resolved"), ended=110), verdict()
-    report = Report("factory", "east", 5, (good, bad), (("disk-filling", "no past"),), 61.2)
+    report = Report(
+        "factory", "east", 5, (good, bad), (("disk-filling", "no past"),), (("NodeDown", "a-ticket"),), 61.2
+    )
     assert as_text(report).splitlines() == [
         "fault   alert        told               after  times  over",
         "xid-79  GpuXidReset  gpu-platform-page  5.0 s      1  yes   ok",
         "xid-79  GpuXidReset  nobody                        0        told to nobody: not told: gpu-platform",
         "left out: disk-filling: no past",
+        "told without a fault: NodeDown to a-ticket",
         "factory, east: 1 of 2 faults were not told as they should be (61 s, 5 times as fast as generated)",
     ]
     said = json.loads(as_json(report))
     assert not said["fine"]
     assert said["faults"][0]["told"] == [{"receiver": "gpu-platform-page", "seconds": 5.0}]
     assert said["faults"][0]["resolved"] is True
+    assert said["strays"] == [{"alert": "NodeDown", "receiver": "a-ticket"}]
     assert said["left_out"] == [{"fault": "disk-filling", "reason": "no past"}]
+
+
+def test_the_table_of_the_readme_is_one_of_the_example() -> None:
+    """Its times are those of one drill; its faults, alerts and receivers are the spec's."""
+    table = (ROOT / "README.md").read_text("utf-8").partition("\nfault ")[2].partition("```")[0].splitlines()[1:]
+    plan = compiled(EXAMPLE).plan
+    receivers = {receiver.name for receiver in plan.notifications.receivers}
+    assert len(table) >= 8
+    for name, alert, told, *_ in (line.split() for line in table):
+        assert BY_NAME[name].alert == ("" if alert == "none" else alert)
+        assert told in (receivers if BY_NAME[name].alert else {"nobody"})
 
 
 # --- real servers -----------------------------------------------------------------------------------------------------
@@ -277,3 +301,4 @@ def test_every_fault_is_told_to_its_owner_once() -> None:
         "symbol-errors": "told to the wrong ones",
     }
     assert not bad.fine
+    assert good.strays == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -32,6 +33,7 @@ def carry_out(options: Namespace, compiled: Compiled) -> int:
     if options.list:
         say(sys.stdout, as_list(faults, possible(compiled, faults, options.cluster)))
         return 0
+    gc.enable()  # this lives for minutes
     prometheus, alertmanager = (find(name, os.environ) for name in ("prometheus", "alertmanager"))
     with _ending_on_terminate(), status(os.environ) as tell:
         report = drill(

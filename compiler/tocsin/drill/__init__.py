@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tocsin.drill.choice import choose
 from tocsin.drill.faults import FAULTS, Fault
 from tocsin.drill.report import Report, as_json, as_list, as_text
-from tocsin.drill.rounds import Settings, TooSlowError, play, stage_of
+from tocsin.drill.rounds import Played, Settings, TooSlowError, play, stage_of
 from tocsin.toolerror import ToolError
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tocsin.drill.choice import Choice, Chosen
-    from tocsin.drill.judging import Verdict
     from tocsin.pipeline import Compiled
 
 __all__ = ["FAST", "FAULTS", "Fault", "Report", "as_json", "as_list", "as_text", "drill", "possible"]
@@ -58,13 +57,15 @@ def drill(
     )
     began = time.monotonic()
     choice = choose(compiled, stage_of(compiled, settings), faults)
-    verdicts = {verdict.fault: verdict for verdict in _played(compiled, choice, settings)}
+    rounds = _played(compiled, choice, settings)
+    verdicts = {verdict.fault: verdict for round_ in rounds for verdict in round_.verdicts}
     return Report(
         compiled.factory.name,
         settings.cluster,
         fast,
         tuple(verdicts[fault.name] for fault in faults if fault.name in verdicts),
         choice.left_out,
+        tuple(sorted({stray for round_ in rounds for stray in round_.strays})),
         time.monotonic() - began,
     )
 
@@ -75,10 +76,10 @@ def possible(compiled: Compiled, faults: Sequence[Fault] = FAULTS, cluster: str 
     return dict(choose(compiled, stage_of(compiled, settings), faults).left_out)
 
 
-def _played(compiled: Compiled, choice: Choice, settings: Settings) -> list[Verdict]:
+def _played(compiled: Compiled, choice: Choice, settings: Settings) -> list[Played]:
     """All rounds, some at a time; whatever ends one ends all."""
 
-    def one(round_: Sequence[Chosen]) -> list[Verdict]:
+    def one(round_: Sequence[Chosen]) -> Played:
         for attempt in range(_ATTEMPTS):
             try:
                 return play(compiled, round_, settings)
@@ -94,7 +95,7 @@ def _played(compiled: Compiled, choice: Choice, settings: Settings) -> list[Verd
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         running = [pool.submit(one, round_) for round_ in choice.rounds]
         try:
-            return [verdict for future in running for verdict in future.result()]
+            return [future.result() for future in running]
         except BaseException:  # Ctrl-C as well
             settings.stop.set()
             pool.shutdown(wait=True, cancel_futures=True)

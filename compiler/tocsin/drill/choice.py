@@ -128,9 +128,10 @@ def _hosts(stage: Stage, at: str) -> list[str]:
 
 
 def _objectives(stage: Stage, *kinds: type) -> list[str]:
-    """The objectives of some kinds that an application on the stage has events for."""
+    """The objectives of some kinds that an application on the stage has events for, the strictest first."""
     shown = {slo for application in stage.site.applications.values() for slo in application.objectives}
-    return [id_ for id_, slo in stage.scene.factory.slos.items() if id_ in shown and isinstance(slo.indicator, kinds)]
+    slos = sorted(stage.scene.factory.slos.values(), key=lambda slo: slo.budget)
+    return [slo.id for slo in slos if slo.id in shown and isinstance(slo.indicator, kinds)]
 
 
 def _host(stage: Stage, host: str, slo: str = "") -> Place:

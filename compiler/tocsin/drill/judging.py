@@ -92,17 +92,31 @@ def judge(factory: Factory, happened: Happened, messages: Sequence[Message]) -> 
     return said._replace(status=status, note=note)
 
 
+def strays(happened: Sequence[Happened], messages: Iterable[Message]) -> tuple[tuple[str, str], ...]:
+    """What was told since the faults of a round began, and is about none of them, as (alert, receiver)."""
+    known = {name for one in happened for name in one.known}
+    began = min((one.began for one in happened), default=0.0)
+    found = {
+        (one.labels["alertname"], one.to)
+        for one in messages
+        if one.came >= began
+        and one.to != HEARTBEAT
+        and one.labels["alertname"] not in known
+        and not any(is_about(fault, one) for fault in happened)
+    }
+    return tuple(sorted(found))
+
+
 def is_about(happened: Happened, message: Message) -> bool:
     """Whether a message came after a fault began, and from its place."""
     if message.came < happened.began or message.to == HEARTBEAT or message.labels["alertname"] in happened.known:
         return False
-    marks: dict[str, set[str]] = {}
-    for label, value in happened.chosen.place.marks:
-        marks.setdefault(label, set()).add(value)
-    return any(
-        message.labels.get(label, "").rpartition("/")[2] in values or message.labels.get(label) in values
-        for label, values in marks.items()
-    )
+    return any(_names(message.labels.get(label, ""), value) for label, value in happened.chosen.place.marks)
+
+
+def _names(label: str, value: str) -> bool:
+    """Whether a label has a value; the id of a job may have its namespace before it."""
+    return value in (label, label.rpartition("/")[2])
 
 
 def is_told(factory: Factory, happened: Happened, messages: Iterable[Message]) -> bool:

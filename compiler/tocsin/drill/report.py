@@ -15,13 +15,17 @@ _HEAD = ("fault", "alert", "told", "after", "times", "over", "")
 
 
 class Report(NamedTuple):
-    """The verdicts of a drill, the faults that are left out with the reason, and the seconds that it took."""
+    """The verdicts of a drill, the faults that are left out with the reason, and the seconds that it took.
+
+    `strays` is what was told without a fault, as (alert, receiver).
+    """
 
     factory: str
     cluster: str
     fast: int
     verdicts: tuple[Verdict, ...]
     left_out: tuple[tuple[str, str], ...]
+    strays: tuple[tuple[str, str], ...]
     seconds: float
 
     @property
@@ -34,6 +38,7 @@ def as_text(report: Report) -> str:
     """An aligned table, what is wrong, what is left out, and a line that sums it up."""
     lines = _table([_HEAD, *map(_cells, report.verdicts)])
     lines += [f"left out: {name}: {reason}" for name, reason in report.left_out]
+    lines += [f"told without a fault: {alert} to {receiver}" for alert, receiver in report.strays]
     wrong = sum(not verdict.fine for verdict in report.verdicts)
     pace = f", {report.fast} times as fast as generated" if report.fast > 1 else ""
     count = len(report.verdicts)
@@ -66,6 +71,7 @@ def as_json(report: Report) -> str:
         "seconds": round(report.seconds, 1),
         "faults": [_entry(verdict) for verdict in report.verdicts],
         "left_out": [{"fault": name, "reason": reason} for name, reason in report.left_out],
+        "strays": [{"alert": alert, "receiver": receiver} for alert, receiver in report.strays],
     }
     return json.dumps(said, indent=2) + "\n"
 

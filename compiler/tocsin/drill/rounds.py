@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.drill.expectation import silenced
-from tocsin.drill.judging import Happened, is_over, is_told, judge
+from tocsin.drill.judging import Happened, is_over, is_told, judge, strays
 from tocsin.indicators import TimeSlice
 from tocsin.naming import WATCHDOG
-from tocsin.stage import Stage, servers
+from tocsin.stage import Stage
 from tocsin.toolerror import ToolError
 from tocsin.units import Duration
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tocsin.drill.judging import Verdict
     from tocsin.pipeline import Compiled
 
-_SCRAPES = 6  # of each target before anything happens: a code is news for as long as its board was seen without it
+_SCRAPES = 6  # of each board before anything happens: a code is news for as long as its board was seen without it
 _SLACK = 30.0  # seconds beyond what the plan says that a busy machine may take
 _LOOKS = 8  # intervals in which a fault is scraped, seen by rules that build on each other, and handed over
 _SETTLE = 60.0  # seconds in which a second notification would have come, at most
@@ -62,12 +62,19 @@ def stage_of(compiled: Compiled, settings: Settings) -> Stage:
     )
 
 
+class Played(NamedTuple):
+    """The verdicts of a round in its order, and what was told without a fault."""
+
+    verdicts: tuple[Verdict, ...]
+    strays: tuple[tuple[str, str], ...]
+
+
 class TooSlowError(Exception):
     """Scrapes failed for no fault of the site, and with them what was to be told; `args` are the targets."""
 
 
-def play(compiled: Compiled, round_: Sequence[Chosen], settings: Settings) -> list[Verdict]:
-    """The verdicts on the faults of a round, in its order; TooSlowError where they say nothing."""
+def play(compiled: Compiled, round_: Sequence[Chosen], settings: Settings) -> Played:
+    """What a round came to; TooSlowError where that says nothing."""
     needs_hosts = any(not chosen.place.server for chosen in round_)
     stage = stage_of(compiled, settings if needs_hosts else settings._replace(nodes=1))
     for chosen in round_:
@@ -83,11 +90,12 @@ def play(compiled: Compiled, round_: Sequence[Chosen], settings: Settings) -> li
         happened = [one.end(fault) for fault in happened]
         settings.say("waiting for the end to be told")
         one.wait_for_ends(happened)
-        verdicts = [judge(compiled.factory, fault, stage.inbox.messages()) for fault in happened]
+        messages = stage.inbox.messages()
+        verdicts = tuple(judge(compiled.factory, fault, messages) for fault in happened)
         missed = [] if all(verdict.fine for verdict in verdicts) else stage.missed()
         if missed:
             raise TooSlowError(missed)
-        return verdicts
+        return Played(verdicts, strays(happened, messages))
 
 
 class _Round:
@@ -107,7 +115,8 @@ class _Round:
         seconds = _SCRAPES * self._interval + 2 * _SLACK
         if not self._until(self._is_warm, seconds):
             down = sorted(labels["instance"] for labels, _ in self._stage.query("up == 0"))
-            raise ToolError(f"the stage does not come to rest: not scraped are {', '.join(down) or 'all targets'}")
+            what = f"scrapes of {', '.join(down[:5])} fail" if down else "not all targets were scraped"
+            raise ToolError(f"the stage does not come to rest, perhaps as this machine is too slow: {what}")
         return frozenset(labels["alertname"] for labels, _ in self._stage.query("ALERTS")) - {WATCHDOG}
 
     def begin(self, chosen: Chosen, known: frozenset[str]) -> Happened:
@@ -178,14 +187,18 @@ class _Round:
         return tuple(known[what] for what in chosen.fault.says)
 
     def _is_warm(self) -> bool:
+        """Whether every server has found its Alertmanagers and its targets, and seen the boards for a while."""
         stage = self._stage
-        for address in stage.servers.values():
-            found = servers.asked(address, "/api/v1/alertmanagers")["activeAlertmanagers"]
-            if len(found) < len(stage.alertmanagers):
-                return False
-        told = [value for _, value in stage.query("min(count_over_time(up[5m]))")]
-        silent = stage.query("up == 0")
-        return bool(told) and told[0] >= _SCRAPES and not silent
+        return all(self._is_settled(address) for address in stage.servers.values())
+
+    def _is_settled(self, address: str) -> bool:
+        stage = self._stage
+        if len(stage.ask("alertmanagers", address)["activeAlertmanagers"]) < len(stage.alertmanagers):
+            return False
+        up = stage.query("up", address)
+        targets = stage.ask("targets", address, state="active")["activeTargets"]
+        past = stage.query('min(count_over_time(up{job="dcgm"}[5m]))', address)
+        return len(up) == len(targets) and all(value for _, value in up) and all(n >= _SCRAPES for _, n in past)
 
     def _until(self, look: Callable[[], bool], seconds: float) -> bool:
         end = time.monotonic() + seconds

@@ -91,19 +91,21 @@ class Stage:
         """End everything."""
         self._stack.close()
 
-    def query(self, expr: str) -> list[tuple[dict[str, str], float]]:
-        """Labels and value of each series that an expression yields now at the server that sees the whole cluster."""
-        result = self.ask("query", query=expr)["result"]
+    def query(self, expr: str, server: str = "") -> list[tuple[dict[str, str], float]]:
+        """Labels and value of each series that an expression yields now; at a server by its address, or as `ask`."""
+        result = self.ask("query", server, query=expr)["result"]
         return [(series["metric"], float(series["value"][1])) for series in result]
 
-    def ask(self, path: str, **parameters: str) -> Any:
-        """`data` of an answer of its API."""
-        return servers.asked(self.prometheus, f"/api/v1/{path}?{urlencode(parameters)}")
+    def ask(self, path: str, server: str = "", **parameters: str) -> Any:
+        """`data` of an answer of a server's API; of the one that sees the whole cluster where none is named."""
+        return servers.asked(server or self.prometheus, f"/api/v1/{path}?{urlencode(parameters)}")
 
     def missed(self) -> list[str]:
         """The targets of which scrapes failed although they answer: the machine is too slow for this pace."""
         missed = "(count_over_time(up[1h]) - sum_over_time(up[1h])) > 0"
-        found = {(one["job"], one.get("node", ""), one["instance"]) for one, _ in self.query(missed)}
+        alive = [at for name, at in self.servers.items() if self.programs[name].process.poll() is None]
+        series = [one for at in alive for one, _ in self.query(missed, at)]
+        found = {(one["job"], one.get("node", ""), one["instance"]) for one in series}
         real = {*MONITORS, PEERS, SHARD_JOB}  # those may have been killed
         return sorted(
             instance
