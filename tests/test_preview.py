@@ -20,7 +20,7 @@ from tocsin.preview.heatmaps import buckets
 from tocsin.preview.legends import legend
 from tocsin.preview.links import links
 from tocsin.preview.marks import beginnings
-from tocsin.preview.page import inert, static
+from tocsin.preview.page import inert, page, static
 from tocsin.preview.parts import part
 from tocsin.preview.prometheus import Series
 from tocsin.preview.tables import table
@@ -206,6 +206,16 @@ def test_all_comes_first_then_what_links_lead_to_then_single_values() -> None:
     found = gathered(boards(artifacts(), FOLDERS), Told(), HOUR, 10)
     assert [*found.choices["two"]] == [(None,), ("a",), ("b",), ("c",)]
     assert [*found.choices["one"]] == [(None,), ("a",), ("b",), ("c",)]
+
+
+def test_a_list_of_values_is_bounded_and_says_so() -> None:
+    nodes = tuple(f"n{index:03}" for index in range(230))
+    found = gathered(boards(artifacts(), FOLDERS), Told(nodes), HOUR, 3)
+    (data,) = re.findall(r'(?s)id="data">(.*?)</script>', page(found, HOUR, {"factory": "lab"}))
+    for board in json.loads(data)["boards"]:
+        (variable,) = board["variables"]
+        assert (len(variable["values"]), variable["more"]) == (200, 30)
+        assert len(board["choices"]) <= 3
 
 
 def test_no_dashboard_has_more_choices_than_the_limit() -> None:

@@ -166,7 +166,7 @@ def test_what_is_not_in_the_page_cannot_be_chosen(preview: Opened) -> None:
 def test_a_time_that_is_marked_is_kept_by_links(preview: Opened) -> None:
     preview.go("#/d/ai-factory-east-operations")
     preview.drag(".timeseries .u-over", 0.25, 0.75)
-    preview.wait(lambda: "from=" in preview.driver.current_url)
+    preview.wait(lambda: preview.run("return document.querySelectorAll('.tools button').length") == 1)  # for all of it
     time = preview.driver.current_url.partition("from=")[2]
     _link(preview, "GpuXidReset", ".table").click()
     preview.wait(lambda: "-gpus" in preview.driver.current_url)

@@ -120,6 +120,7 @@ def test_a_simulation_needs_a_prometheus(monkeypatch: pytest.MonkeyPatch, capsys
     [
         (["--prometheus", "127.0.0.1:9090"], "127.0.0.1:9090 is no address; write it as http://127.0.0.1:9090"),
         (["--prometheus", "file:///etc/passwd"], "file:///etc/passwd is no address"),
+        (["--prometheus", "http://h:99999"], "http://h:99999 is no address"),
         (["--prometheus", "http://h", "--last", "yesterday"], "yesterday is not a time of a second or more"),
         (["--prometheus", "http://h", "--last", "0s"], "0s is not a time of a second or more"),
     ],

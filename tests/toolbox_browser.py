@@ -25,7 +25,7 @@ _FONTS = """\
 <?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig><include ignore_missing="yes">/etc/fonts/fonts.conf</include>
-<dir>/usr/share/fonts</dir><dir>{folder}/usr/share/fonts</dir><cachedir>{folder}/fonts.cache</cachedir>
+<dir>/usr/share/fonts</dir><dir prefix="relative">usr/share/fonts</dir><cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 """
 
@@ -77,7 +77,7 @@ def fetch(folder: Path = FOLDER, root: Path = Path("/")) -> None:
         whole = Path(work, "whole")
         for package, version in wanted.items():
             shutil.copytree(suite.unpack(package, version), whole, symlinks=True, dirs_exist_ok=True)
-        (whole / "fonts.conf").write_text(_FONTS.format(folder=folder), encoding="utf-8")
+        (whole / "fonts.conf").write_text(_FONTS, encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         whole.replace(folder)
 

@@ -108,7 +108,7 @@
 
   // --- a dashboard ---
   const selector = (board, index, choice, now) => {
-    const { title, values } = board.variables[index];
+    const { title, values, more } = board.variables[index];
     const known = board.choices.map(([values]) => values);
     const select = element("select");
     const all = [null, ...new Set([...values, ...known.map((one) => one[index]).filter((value) => value !== null)])];
@@ -119,6 +119,11 @@
       option.disabled = Address.nearest(known, wanted, index) === null;
       option.selected = value === choice[index];
       select.append(option);
+    }
+    if (more) {
+      const others = element("option", "", `and ${more} more, which are not here`);
+      others.disabled = true;
+      select.append(others);
     }
     select.addEventListener("change", () => {
       const value = select.value ? select.value.slice(1) : null;

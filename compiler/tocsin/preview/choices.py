@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Answer = tuple[list[Series], str]  # series, or why there are none
 
 _AT_ONCE = 4  # queries
-_OFFERED = 200  # values of a variable that the page lists
 
 
 @dataclass(slots=True)
@@ -106,11 +105,11 @@ class _Asker:
         self._answers: dict[tuple[str, bool], Answer] = {}
 
     def values(self, board: Board, index: int) -> list[str]:
-        """The values of a variable, whatever those before it are; the first ones where there are many."""
+        """The values of a variable, whatever those before it are."""
         variable = board.variables[index]
         selector = interpolated(variable.selector, {one.name: one.every for one in board.variables})
         try:
-            return self._prometheus.values(variable.label, selector, self._period)[:_OFFERED]
+            return self._prometheus.values(variable.label, selector, self._period)
         except RefusedError:
             return []  # its dashboards say what is wrong with it, panel by panel
 

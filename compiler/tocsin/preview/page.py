@@ -32,6 +32,7 @@ _SCRIPTS = (
     "page.js",
 )
 _LICENCE = "uplot/LICENSE"  # which wants to stand wherever the library does
+_OFFERED = 200  # values of a variable that a list holds; more is no list to look through
 _STYLES = ("uplot/uPlot.min.css", "page.css")
 _INERT = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _HTML = """\
@@ -103,7 +104,12 @@ def _board(board: Board, found: Gathered) -> dict[str, Any]:
         "description": board.description,
         "links": board.links,
         "variables": [
-            {"title": variable.title, "name": variable.name, "values": known}
+            {
+                "title": variable.title,
+                "name": variable.name,
+                "values": known[:_OFFERED],
+                "more": max(len(known) - _OFFERED, 0),
+            }
             for variable, known in zip(board.variables, values, strict=True)
         ],
         "panels": [static(panel) for panel in board.panels],

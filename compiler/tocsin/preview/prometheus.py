@@ -43,7 +43,13 @@ class Prometheus:
     def __init__(self, url: str) -> None:
         """Nothing is asked yet. ValueError where it is no address of http or https."""
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        if (
+            parts.scheme not in ("http", "https")
+            or not parts.hostname
+            or parts.query
+            or parts.fragment
+            or parts.port == 0
+        ):
             raise ValueError(url)
         self.shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
         self._parts = parts
