@@ -710,6 +710,7 @@ def test_a_completion_script_knows_every_command_and_every_option(shell: str) ->
                 "build",
                 "test",
                 "capacity",
+                "preview",
                 "drill",
                 "lint-expr",
                 "explain",

@@ -17,6 +17,7 @@ from tocsin.cli import run
 from tocsin.dashboard import panels, problems, queries, upgraded
 from tocsin.diagnostics import Log
 from tocsin.jsontext import JsonError, Text, read
+from tocsin.naming import dashboard_uid
 from tocsin.pipeline import compile_spec
 from tocsin.promql import PromqlError, parse
 from tocsin.source import Source
@@ -80,7 +81,7 @@ def test_it_comes_out_under_our_rules(tmp_path: Path) -> None:
     made = emitted(
         tmp_path, page(panel(), uid="theirs", id=7, tags=["a", "tocsin"], editable=True, version=3, iteration=1)
     )
-    assert made["uid"] == "lab-own-team"
+    assert made["uid"] == dashboard_uid("lab", "own-team")
     assert made["title"] == "lab: Team"
     assert made["tags"] == ["tocsin", "lab", "owner:infra", "a"]
     assert made["editable"] is False

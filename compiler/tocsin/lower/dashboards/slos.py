@@ -50,7 +50,7 @@ def slos(factory: Factory) -> Dashboard | None:
         exhausted_first(factory, _HERE),
         *_ratios(factory),
         *_events(factory),
-        firing("Burning budgets", "The alerts of objectives that fire.", _SLO),
+        firing("Burning budgets", "The alerts of objectives that fire.", f'slo!="", {_SLO}'),
     )
     slo = Variable("slo", "Objective", f"label_values({naming.SLO_OBJECTIVE}, slo)")
     description = "What each objective promises, what is left of its error budget, and how long that lasts."
