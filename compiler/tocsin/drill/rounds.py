@@ -137,7 +137,8 @@ class _Round:
                 end = fault.began + self._patience(fault.chosen)
                 self._until(partial(self._is_told, fault), end - time.monotonic())
         quiet = min(self._again + 3 * self._interval, _SETTLE)
-        least = max((fault.began for fault in happened), default=0.0) + self._patience(None) - time.monotonic()
+        silent = [fault.began for fault in happened if not fault.chosen.expected]  # must stay so for as long as others
+        least = max(silent) + self._patience(None) - time.monotonic() if silent else 0.0
         self._pause(max(quiet, least))
 
     def _is_told(self, happened: Happened) -> bool:
@@ -187,18 +188,18 @@ class _Round:
         return tuple(known[what] for what in chosen.fault.says)
 
     def _is_warm(self) -> bool:
-        """Whether every server has found its Alertmanagers and its targets, and seen the boards for a while."""
+        """Whether every server has found its Alertmanagers, and all of the site is seen, its boards for a while."""
         stage = self._stage
-        return all(self._is_settled(address) for address in stage.servers.values())
-
-    def _is_settled(self, address: str) -> bool:
-        stage = self._stage
-        if len(stage.ask("alertmanagers", address)["activeAlertmanagers"]) < len(stage.alertmanagers):
-            return False
-        up = stage.query("up", address)
-        targets = stage.ask("targets", address, state="active")["activeTargets"]
-        past = stage.query('min(count_over_time(up{job="dcgm"}[5m]))', address)
-        return len(up) == len(targets) and all(value for _, value in up) and all(n >= _SCRAPES for _, n in past)
+        seen: set[tuple[str, str]] = set()
+        for address in stage.servers.values():
+            up = stage.query("up", address)
+            past = stage.query('min(count_over_time(up{job="dcgm"}[5m]))', address)
+            told = stage.ask("alertmanagers", address)["activeAlertmanagers"]
+            is_well = up and all(value for _, value in up) and all(count >= _SCRAPES for _, count in past)
+            if not is_well or len(told) < len(stage.alertmanagers):
+                return False
+            seen |= {(labels["job"], labels.get("node", "")) for labels, _ in up}
+        return stage.site.places() <= seen
 
     def _until(self, look: Callable[[], bool], seconds: float) -> bool:
         end = time.monotonic() + seconds

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tocsin.fleet.program import Program
 
 _SECONDS = 60  # in which a server has to be ready
+_GRACE = 0.2  # seconds after which one whose address was taken has ended
 
 
 def prometheus(stack: ExitStack, program: Path, folder: Path, configuration: Path, fast: int, address: str) -> Program:
@@ -76,6 +77,9 @@ def _ready(program: Program, address: str) -> Program:
         if program.process.poll() is not None or time.monotonic() > end:
             raise ToolError(f"{program.name} does not start with what was generated for it\n{program.tail(10)}")
         time.sleep(0.05)
+    time.sleep(_GRACE)
+    if program.process.poll() is not None:  # somebody else has answered at its address
+        raise ToolError(f"{program.name} does not start with what was generated for it\n{program.tail(10)}")
     return program
 
 

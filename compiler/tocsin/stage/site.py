@@ -77,6 +77,10 @@ class Site:
             self._fresh[url] = now, text
         return text
 
+    def places(self) -> set[tuple[str, str]]:
+        """What is scraped of it: jobs, each with a host that it stands on."""
+        return {(job, host) for job, host, _ in self._places.values() if host}
+
     # --- how it is made -----------------------------------------------------------------------------------------------
 
     def _node(self, group: NodeGroup, host: str, files: Mapping[str, str]) -> Node:
