@@ -48,7 +48,7 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
 
 def _counters(texts: Texts, told: Story) -> tuple[tuple[str, str], ...]:
     """Those of the story, and those of a target that is new then: their values are a lifetime's."""
-    new = f"_x{ENDED + 1} 1e9x{OUTAGE - ENDED}"
+    new = f"_x{ENDED} 1e9x{OUTAGE - ENDED}"
     late = ((texts.late_series, f"_x{ENDED - 1} {number(told.late)}x{OUTAGE - ENDED}"),) if told.late else ()
     return (
         (texts.told_series, told.told),
