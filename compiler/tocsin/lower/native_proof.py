@@ -16,7 +16,7 @@ from tocsin.indicators import Latency, of_kind
 from tocsin.lower.native import Texts
 from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio_story import missed_of
-from tocsin.lower.readings import both, crowd, of_period, off, what_it_is
+from tocsin.lower.readings import both, crowd, of_period, off, one_of_each, what_it_is
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
@@ -50,19 +50,11 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
         slo.origin,
         (
             *(Reading(Duration(at * interval), f"{expr} < bool 1e-9", ((texts.place, "1"),)) for at, expr in exprs),
-            *_recorded_once(slo, cast),
+            *one_of_each(slo, USUAL),
             *what_it_is(slo),
         ),
         pace_of(unit),
     )
-
-
-def _recorded_once(slo: Slo, cast: Cast) -> Iterator[Reading]:
-    """Each window has one series of errors and one of all events: what a ratio has no other side for is seen here."""
-    if not missed_of(slo):
-        every = f'{{__name__=~"slo:(errors|total):rate.+",slo={quote(cast.id)}}}'
-        count = str(2 * len(set(slo.windows.all)))
-        yield Reading(Duration(USUAL * slo.windows.step), f"count({every})", (("{}", count),))
 
 
 def _bad(slo: Slo) -> Fraction:
