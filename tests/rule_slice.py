@@ -34,7 +34,7 @@ def sliced(file: RuleFile, name: str) -> RuleFile:
     told = _closed({name}, {one: {other for other, read in reads.items() if one in read} for one in reads})
     readings = [one for group in file.groups for test in group.tests for one in test.readings]
     shown = {read for one in readings if _tells(one, told, alerts) for read in (*_names(one.expr), *_alerts(one))}
-    wanted = Wanted(frozenset(told), frozenset(_closed(told | shown, reads)))
+    wanted = Wanted(frozenset(told), frozenset(reads if ANY in shown else _closed(told | shown, reads)))
     groups = [
         group._replace(rules=tuple(rule for rule in group.rules if rule.name in wanted.needed), tests=())
         for group in file.groups
@@ -69,7 +69,7 @@ def _closed(names: Iterable[str], following: dict[str, Iterable[str]] | dict[str
 
 def _tells(reading: Reading, told: Iterable[str], alerts: set[str]) -> bool:
     names = _names(reading.expr) | (_alerts(reading) or alerts if "ALERTS" in reading.expr else set())
-    return not names.isdisjoint(told)
+    return ANY in names or not names.isdisjoint(told)
 
 
 def _alerts(reading: Reading) -> set[str]:

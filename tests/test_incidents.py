@@ -78,7 +78,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Theatre:
 
 
 def casts(where: str) -> list[object]:
-    """The core on every promtool; the others on the newest, in the long run where they take it three minutes."""
+    """The core on every promtool; the others on the newest, in the long run, since they take it three minutes."""
     if not TOOLS:
         return [pytest.param(None, None, marks=pytest.mark.skip(reason=INSTALL))]
     return [
@@ -88,7 +88,7 @@ def casts(where: str) -> list[object]:
             id=f"{incident.name}-{'.'.join(map(str, tool.version))}",
             marks=[
                 pytest.mark.xdist_group(f"incidents {where} {tool.version}"),
-                *([] if incident.core or where == "site" else [pytest.mark.slow]),
+                *([] if incident.core else [pytest.mark.slow]),
             ],
         )
         for tool in TOOLS

@@ -64,7 +64,7 @@ def _warned(factory: Factory) -> Iterator[Case]:
     bits = f"max by ({_DRIVE}) ({WARNING})"
     read_only, spare = _drive(factory, "nvme0"), _drive(factory, "nvme1")
     inputs = [
-        (WARNING, {**read_only, "job": "smartctl"}, f"0x9 {READ_ONLY}x30"),
+        (WARNING, {**read_only, "job": "smartctl"}, f"0x9 {READ_ONLY + 1}x30"),
         (WARNING, {**spare, "job": "smartctl"}, "0x9 1x30"),
         (WARNING, {**_drive(factory, "nvme2"), "job": "smartctl"}, "0x40"),
     ]

@@ -12,7 +12,7 @@ from tocsin.lower.burns import ALERT
 from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio import OWN, Texts, form
 from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, LAST, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
-from tocsin.lower.readings import Values, both, crowd, of_period, off, what_it_is
+from tocsin.lower.readings import Values, both, crowd, of_period, off, one_of_each, what_it_is
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
@@ -34,7 +34,7 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
         for sample, series in values
     ]
     readings += [Reading(Duration(sample * interval), expr, gives) for sample, expr, gives in _alerts(slo, cast)]
-    readings += what_it_is(slo)
+    readings += [*one_of_each(slo, TOLD), *what_it_is(slo)]
     return RuleTest(
         f"{cast.id}: events that begin, end, stand still, restart and fail",
         interval,
@@ -48,7 +48,7 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
 
 def _counters(texts: Texts, told: Story) -> tuple[tuple[str, str], ...]:
     """Those of the story, and those of a target that is new then: their values are a lifetime's."""
-    new = f"_x{ENDED + 1} 1e9x{OUTAGE - ENDED}"
+    new = f"_x{ENDED} 1e9x{OUTAGE - ENDED}"
     late = ((texts.late_series, f"_x{ENDED - 1} {number(told.late)}x{OUTAGE - ENDED}"),) if told.late else ()
     return (
         (texts.told_series, told.told),

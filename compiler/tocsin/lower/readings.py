@@ -49,6 +49,13 @@ def crowd(slo: Slo, samples: int) -> Iterator[tuple[str, str]]:
         yield series(name, labels, f"1x{samples}")
 
 
+def one_of_each(slo: Slo, sample: int) -> Iterator[Reading]:
+    """Each window has one series of errors and one of all events: a further one would be hidden by a ratio of both."""
+    every = f'{{__name__=~"slo:(errors|total):rate.+",slo={quote(slo.id)}}}'
+    count = str(2 * len(set(slo.windows.all)))
+    yield Reading(Duration(sample * slo.windows.step), f"count({every})", (("{}", count),))
+
+
 def what_it_is(slo: Slo) -> Iterator[Reading]:
     """What the SLO is, word by word."""
     for record, value in zip(described(slo), (number(slo.objective), "1"), strict=True):

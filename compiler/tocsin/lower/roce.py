@@ -66,19 +66,20 @@ def roce(factory: Factory) -> RuleGroup | None:
 
 
 def _test(factory: Factory, lost: Alert, corrected: Alert) -> RuleTest:
-    """Counters that rise all the time, twice only, and on a port of another cluster."""
+    """Counters that rise all the time, twice only, every seven minutes, and on a port of another cluster."""
     here = example_port(factory, fabric="roce")
-    steady, burst = ({**here, "port": port} for port in ("1", "2"))
+    steady, burst, rarely = ({**here, "port": port} for port in ("1", "2", "3"))
     elsewhere = {**here, "cluster": "another"}
     inputs: list[tuple[str, str]] = []
     told: dict[str, list[dict[str, str]]] = {}
     for metric in factory.signals[PORT_ERRORS["roce"]].metrics:
         inputs += [series(metric.name, {**at, "job": "node"}, "9x19 9+1x60") for at in (steady, elsewhere)]
         inputs.append(series(metric.name, {**burst, "job": "node"}, "9x19 10x3 11x60"))
+        inputs.append(series(metric.name, {**rarely, "job": "node"}, "9x19 10x6 11x6 12x6 13x6 14x6 15x60"))
         told.setdefault(metric.errors, []).append({**steady, "error": error_of(metric.name)})
     checks = (
         *(silent(lost, minute) for minute in (20, 26)),
-        *(fires(lost, minute, *told["uncorrected"]) for minute in (28, 60)),
+        *(fires(lost, minute, *told["uncorrected"]) for minute in (28, 33, 60)),
         *(silent(corrected, minute) for minute in (28, 36)),
         *(fires(corrected, minute, *told["corrected"]) for minute in (38, 60)),
     )

@@ -120,6 +120,7 @@ def _shard_test(cluster: Cluster, job: str, nodes: int, alert: Alert) -> RuleTes
     inputs = [
         series(naming.NODES_TOLD, one, "1x99 stale"),
         series(naming.NODES_TOLD, other, f"{nodes - 1}x9 {nodes - 2}x29 stale _x19 {nodes - 1}x38 stale"),
+        series("up", {"cluster": cluster.name, "job": "another", "instance": "a"}, "0x140"),
         series("up", {"cluster": cluster.name, "job": naming.SHARD_JOB, "instance": "shard-0:9090"}, "1x140"),
         series("up", {"cluster": cluster.name, "job": naming.SHARD_JOB, "instance": "shard-1:9090"}, "1x39 0x19 1x80"),
     ]

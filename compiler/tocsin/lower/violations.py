@@ -116,7 +116,7 @@ def violation_test(group: str, factory: Factory, cluster: Cluster, jobs: Mapping
         inputs += [series("one", at["good"], "1x60")]
         inputs += [series("up", at[name], "1x60") for name in ("bad", "good")]
         inputs += [series("up", at["late"], "1x9 0x20 1x60"), series("up", at["dead"], "0x60")]
-        inputs += _elsewhere(at)
+        inputs += _elsewhere(at, "cluster")
         answered = {"bad": "240x60", "good": "240x60", "late": "240x60", "dead": "0x60"}
         inputs += [series("scrape_samples_scraped", at[name], values) for name, values in answered.items()]
         both = ({**at["bad"], VIOLATES: apart}, {**at["bad"], VIOLATES: "job_id"})
@@ -129,6 +129,7 @@ def violation_test(group: str, factory: Factory, cluster: Cluster, jobs: Mapping
             fires(refused, 15, at["late"], value=240),
             silent(refused, 31),
         ]
+    inputs += _elsewhere(at, "job")
     test = shared(group, "series break the schema, and answers are refused", cluster.origin, inputs, *checks)
     # Two series by each of two labels at one target of each job.
     here = ((f"{{cluster={quote(cluster.name)}}}", str(4 * len(jobs))),)
@@ -136,10 +137,11 @@ def violation_test(group: str, factory: Factory, cluster: Cluster, jobs: Mapping
     return test._replace(readings=(Reading(Duration.of(minutes=25), counts, here),))
 
 
-def _elsewhere(at: Mapping[str, dict[str, str]]) -> Iterator[tuple[str, str]]:
-    """The same in another cluster, whose own rules tell it."""
-    bad, good, late = ({**at[name], "cluster": "another"} for name in ("bad", "good", "late"))
-    yield series("one", {**bad, VIOLATES: "job_id"}, "1x60")
+def _elsewhere(at: Mapping[str, dict[str, str]], what: str) -> Iterator[tuple[str, str]]:
+    """The same in another cluster, whose own rules tell it, or of another job."""
+    bad, good, late = ({**at[name], what: "another"} for name in ("bad", "good", "late"))
+    if what == "cluster":
+        yield series("one", {**bad, VIOLATES: "job_id"}, "1x60")
     yield series(naming.LABEL_VIOLATIONS, {**good, VIOLATES: "job_id"}, "1x60")
     yield series("up", late, "0x60")
     yield series("scrape_samples_scraped", late, "240x60")
