@@ -5,8 +5,9 @@ where. An import that leaves the folder, also through a link, is refused; there 
 variables; stack, time, memory and output are bounded. The process gets no environment, writes no file and starts
 nothing: what a hostile program can do is to fail.
 
-`jsonnet`, the C++ implementation, is used rather than `gojsonnet`: its memory can be bounded by the address space, of
-which Go's runtime reserves more than it uses.
+`jsonnet`, the implementation in C++, ends at the limits of the process, and a test says so for each way to exceed them.
+`gojsonnet` 0.22 has the same functions and is three times faster (480 rules with formatted expressions: 1.8 s of a
+processor against 6.2 s), but what its runtime does at these limits is not proven here.
 """
 
 from tocsin.jsonnet.sandbox import Evaluated, Limits, RefusedError, evaluate
