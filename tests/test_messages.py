@@ -75,8 +75,7 @@ def test_a_bad_spec_is_told_so_in_these_words(name: str, check: Check, update: b
         assert len(codes) == 1, "a part that is broken makes no further mistake"
 
 
-PROGRAMS = [(path.parent.name if path.stem == "expected" else path.stem, format_)
-            for format_ in FORMATS[1:] for path in sorted(BAD.rglob(f"*.{format_}"))]  # fmt: skip
+PROGRAMS = [(name, format_) for format_ in FORMATS[1:] for name in SPECS if expected(name, format_).is_file()]
 
 
 @pytest.mark.parametrize(("name", "format_"), PROGRAMS)

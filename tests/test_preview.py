@@ -355,7 +355,11 @@ def test_every_unit_that_is_emitted_is_known(script: MiniRacer) -> None:
 
     units |= {*measures._LEVELS.values(), *measures._RATES.values()}
     for unit in units - {"none"}:
-        assert unit not in str(script.eval(f"Units.text(1, {json.dumps(unit)})")).split() or unit in ("s", "ms", "µs")
+        assert unit not in str(script.eval(f"Units.text(1, {json.dumps(unit)})")).split() or unit in (
+            "s",
+            "ms",
+            "µs",
+        )  # which are called so
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,12 @@ local dashboards = {
   "gpus.json": import "../grafana/dashboards/gpus/gpus.json",
   "mixin-hosts-hosts.json": import "../grafana/dashboards/hosts/mixin-hosts-hosts.json",
   "mixin-hosts-one-host.json": import "../grafana/dashboards/hosts/mixin-hosts-one-host.json",
+  "monitoring.json": import "../grafana/dashboards/monitoring/monitoring.json",
   "operations.json": import "../grafana/dashboards/operations/operations.json",
   "own-boards.json": import "../grafana/dashboards/teams/own-boards.json",
   "own-pressure.json": import "../grafana/dashboards/hosts/own-pressure.json",
+  "owner-infra.json": import "../grafana/dashboards/owner-infra/owner-infra.json",
+  "owner-storage.json": import "../grafana/dashboards/owner-storage/owner-storage.json",
   "owners.json": import "../grafana/dashboards/owners/owners.json",
 };
 

@@ -12,7 +12,9 @@ local dashboards = {
   "executive.json": import "../grafana/dashboards/executive/executive.json",
   "fabric.json": import "../grafana/dashboards/fabric/fabric.json",
   "gpus.json": import "../grafana/dashboards/gpus/gpus.json",
+  "monitoring.json": import "../grafana/dashboards/monitoring/monitoring.json",
   "operations.json": import "../grafana/dashboards/operations/operations.json",
+  "owner-solo.json": import "../grafana/dashboards/owner-solo/owner-solo.json",
   "owners.json": import "../grafana/dashboards/owners/owners.json",
 };
 

@@ -20,7 +20,9 @@ local dashboards = {
   "fabric.json": import "../grafana/dashboards/fabric/fabric.json",
   "gpus.json": import "../grafana/dashboards/gpus/gpus.json",
   "inference.json": import "../grafana/dashboards/inference/inference.json",
+  "monitoring.json": import "../grafana/dashboards/monitoring/monitoring.json",
   "operations.json": import "../grafana/dashboards/operations/operations.json",
+  "owner-ops.json": import "../grafana/dashboards/owner-ops/owner-ops.json",
   "owners.json": import "../grafana/dashboards/owners/owners.json",
   "slos.json": import "../grafana/dashboards/slos/slos.json",
 };
