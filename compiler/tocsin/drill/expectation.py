@@ -58,10 +58,11 @@ def wanted(factory: Factory, labels: Mapping[str, str]) -> set[str]:
 
 
 def silenced(plan: Plan, labels: Mapping[str, str], at: datetime) -> str:
-    """The time intervals for which an alert waits at a moment, such as the hours of its owner; empty where for none."""
+    """What an alert waits for at a moment: maintenance that goes on, else the hours of its owner; empty for nothing."""
     intervals = {one.name: one for one in plan.notifications.intervals}
     routes = [route for route in taken(plan.notifications.root, dict(labels)) if is_silent(route, intervals, at)]
-    return ", ".join(sorted({name for route in routes for name in (*route.muted, *route.active)}))
+    muted = [name for route in routes for name in route.muted if intervals[name].holds(at)]
+    return ", ".join(sorted({*muted} or {name for route in routes for name in route.active}))
 
 
 def _wait(plan: Plan, labels: Mapping[str, str]) -> float:
