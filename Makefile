@@ -22,7 +22,7 @@ check: $(VENV)/ready tools-if-missing ## fail where out/ is not what the specs s
 	@$(WITH_TOOLS) && for spec in $(SPECS); do $(BIN)/tocsin build --check $$spec || exit $$?; done
 
 test: $(VENV)/ready tools-if-missing ## run the tests over every tool version found
-	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n 3 --dist loadgroup --cov --cov-report=term:skip-covered
 
 test-long: $(VENV)/ready tools-if-missing ## the slow tests: the long fuzz, the large specs, every proof on every promtool
 	$(BIN)/pytest -m slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -16,7 +17,7 @@ from fleet.site import ADAPTERS, Site, site
 from grafana_asks import Chosen, Span, path, queried, regex, values_path
 from tocsin.factory import DASHBOARD_RANGE
 from tocsin.fleet.deadline import until
-from tocsin.naming import SLO_BUDGET_LEFT
+from tocsin.naming import SLO_BUDGET_LEFT, SLO_OBJECTIVE
 from tocsin.promql import parse
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from fleet.site import Said
 
-pytestmark = pytest.mark.xdist_group("servers")
+pytestmark = pytest.mark.xdist_group("stages")
 
 SHOWN = 0.95  # of all panels, at least
 # What has nothing to show, and why.
@@ -193,8 +194,13 @@ def test_every_panel_is_answered_and_shows_something(tmp_path_factory: pytest.Te
         time.sleep(10)  # an edge is one for who has seen what was before
         faults(one)
         until("the faults", lambda: one.has("query?query=" + quote('ALERTS{alertname="FabricLinkLost"}')))
-        budgets = "query?query=" + quote(SLO_BUDGET_LEFT)
-        until("the budgets", lambda: one.has(budgets), seconds=150)  # they are evaluated every two minutes
+        # Long windows are evaluated every two minutes, and a budget burns for two before anybody is told.
+        promised = f"count({SLO_OBJECTIVE}) == {len(one.made.factory.slos)}"
+        for what in (promised, SLO_BUDGET_LEFT):
+            long = "query?query=" + quote(what)
+            until(what, partial(one.has, long), seconds=150)
+        burning = "query?query=" + quote('ALERTS{alertname="ErrorBudgetBurn", alertstate="firing"}')
+        until("the burning budget", lambda: one.has(burning), seconds=240)
         time.sleep(20)  # a graph has a point each twenty seconds
         end = time.time()
         interval = int(one.made.plan.servers[0].interval.seconds)

@@ -286,7 +286,7 @@ def broken(result: Compiled) -> Compiled:
     return type(result)(result.factory, plan, result.artifacts)
 
 
-@pytest.mark.xdist_group("servers")
+@pytest.mark.xdist_group("stages")
 def test_every_fault_is_told_to_its_owner_once() -> None:
     """With its place, and when it is over. Where routes are broken, the same faults are not told as they should be."""
     result = small_world()

@@ -24,6 +24,13 @@ from toolbox import best
 
 SPEC = ROOT / "specs" / "incident-world.yaml"
 GOOD = Verdict("node-down", "", "NodeDown", "a", "ticket", (("a-ticket", 301.25),), 1, True, (), "told")
+# Whoever runs the tests in the background lets them, and what they start, ignore Ctrl-C.
+INTERRUPTIBLE = """
+import signal
+from tocsin.__main__ import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
 BAD = GOOD._replace(receivers=(), notifications=0, status="told to nobody", note="not told: a")
 
 
@@ -100,7 +107,7 @@ def test_its_exit_status_says_whether_all_was_told(
     assert "node-down  NodeDown" in capsys.readouterr().out
 
 
-@pytest.mark.xdist_group("servers")
+@pytest.mark.xdist_group("stages")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_running(number: int, tmp_path: Path) -> None:
     """Whoever ends a drill ends its servers."""
@@ -109,7 +116,7 @@ def test_nothing_is_left_running(number: int, tmp_path: Path) -> None:
         pytest.skip("prometheus or alertmanager not found: run `make tools`")
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     environment |= {name.upper(): str(tool.path) for name, tool in programs.items() if tool}
-    command = [sys.executable, "-m", "tocsin", "drill", "--fault", "xid-79", str(SPEC)]
+    command = [sys.executable, "-c", INTERRUPTIBLE, "drill", "--fault", "xid-79", str(SPEC)]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, start_new_session=True) as process:
         until("both servers", lambda: len(working_below(tmp_path)) == 2)
         process.send_signal(number)

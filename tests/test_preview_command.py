@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.xdist_group("servers")
+pytestmark = pytest.mark.xdist_group("stages")
 
 SPEC = str(ROOT / "tests" / "cases" / "ok" / "minimal.yaml")
 

@@ -230,7 +230,7 @@ def test_an_objective_can_fail() -> None:
 # --- real servers -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xdist_group("servers")
+@pytest.mark.xdist_group("stages")
 def test_it_is_sound_on_every_prometheus(prometheus: Tool, tmp_path: Path) -> None:
     """Hosts that resolve nowhere are scraped through the proxy; all rules are healthy, and nothing fires."""
     with Stage(small_world(), prometheus.path, None, tmp_path, nodes=4, fast=15) as stage:
@@ -248,7 +248,7 @@ def test_it_is_sound_on_every_prometheus(prometheus: Tool, tmp_path: Path) -> No
     assert all(program.process.poll() is not None for program in programs)
 
 
-@pytest.mark.xdist_group("servers")
+@pytest.mark.xdist_group("stages")
 def test_a_server_that_does_not_start_is_told_with_its_log(tmp_path: Path) -> None:
     tool = best("prometheus")
     if tool is None:
@@ -257,7 +257,7 @@ def test_a_server_that_does_not_start_is_told_with_its_log(tmp_path: Path) -> No
         Stage(small_world(), tool.path, tool.path, tmp_path, nodes=1).__enter__()
 
 
-@pytest.mark.xdist_group("servers")
+@pytest.mark.xdist_group("stages")
 def test_shards_and_the_server_above_them_are_one_cluster(tmp_path: Path) -> None:
     """What shards record is read through the proxy from where they really are."""
     tool = best("prometheus")

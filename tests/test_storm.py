@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tocsin.fleet.inbox import Message
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("servers")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("stages")]
 
 NODES, GPUS = 200, 8
 CHANGES = (

@@ -58,8 +58,6 @@ _RECOVERIES = "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL"
 _ROW_REMAP = "DCGM_FI_DEV_ROW_REMAP_FAILURE"
 _SYMBOLS, _RECEIVED = "node_infiniband_symbol_error_total", "node_infiniband_port_errors_received_total"
 _READONLY = "node_filesystem_readonly"
-# Tickets that a node's being down holds back may be told once it is back: they look back five minutes.
-_AFTERWARDS = ("DcgmExporterDown", "DcgmDeepExporterDown", "NodeExporterDown")
 _OF_BOARDS = ("GpuLost", "NodeGpusMissing")
 
 FAULTS = (
@@ -115,8 +113,8 @@ FAULTS = (
         "host",
         lambda stage, at: stage.site.node_down(at.host),
         lambda stage, at: stage.site.node_up(at.host),
-        also=_AFTERWARDS,
         look=120,
+        lasts="what is told of its exporters looks back five minutes, and is held back for as long",
     ),
     Fault(
         "ecc-uncorrected",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import secrets
 import socket
 import subprocess
 import time
@@ -70,6 +71,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def free_address(host: str = "127.0.0.1") -> str:
-    """An address on which nobody listens now."""
-    with socket.create_server((host, 0)) as server:
-        return f"{host}:{server.getsockname()[1]}"
+    """An address on which nobody listens now, of a port that no system gives away by itself.
+
+    A port that it does give may be somebody else's before the program that it is meant for has started.
+    """
+    while True:
+        port = _FIRST + secrets.randbelow(_PORTS)
+        with contextlib.suppress(OSError), socket.create_server((host, port)):
+            return f"{host}:{port}"
+
+
+# Below those that Linux gives (ip_local_port_range) and those that are for everybody (RFC 6335).
+_FIRST, _PORTS = 20_000, 12_768

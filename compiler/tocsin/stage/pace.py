@@ -79,7 +79,9 @@ def _group(group: RuleGroup, factor: int) -> RuleGroup:
 
 def _rule(rule: Record | Alert, factor: int) -> Record | Alert:
     rule = rule._replace(expr=compressed(rule.expr, factor))
-    return rule._replace(hold=shorter(rule.hold, factor)) if isinstance(rule, Alert) else rule
+    if not isinstance(rule, Alert):
+        return rule
+    return rule._replace(hold=shorter(rule.hold, factor), keep=shorter(rule.keep, factor))
 
 
 def _route(route: Route, factor: int) -> Route:

@@ -64,7 +64,7 @@ def gpus(factory: Factory) -> Dashboard:
         *boards.lost_lanes(factory, AT_GPU),
         *failed(factory, AT_NODE),
         *filling(factory, AT_NODE),
-        targets_at_fault(factory, ("dcgm", DEEP_JOB), AT_NODE),
+        targets_at_fault(factory, ("dcgm", DEEP_JOB) if factory.deep else ("dcgm",), AT_NODE),
         *_jobs(factory),
     )
     description = (
