@@ -664,7 +664,7 @@ def assert_inert(text: str, expected: dict[str, tuple[str, Any]]) -> bool:
 
 
 # Every so manieth text: all of them, and with it each field with a third, in the long run.
-EVERY = pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.slow)])
+EVERY = pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 
 
 @EVERY
