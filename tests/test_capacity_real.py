@@ -48,7 +48,7 @@ def of_alerts(one: Site) -> int:
 
 
 def test_prediction_and_reality_agree(tmp_path: Path) -> None:
-    """Series within 2 %, samples per second within 5 %, bytes that are written on between a half and five quarters."""
+    """Series within 2 %, samples per second within 5 %; no more bytes are written on than predicted, and not half."""
     with site(tmp_path) as one:
         predicted = one.made.plan.servers[0].size
         time.sleep(10)  # two intervals: the last chains of rules have their values
@@ -72,5 +72,4 @@ def test_prediction_and_reality_agree(tmp_path: Path) -> None:
     planned = {row.names[1]: row.size.series for row in one.made.plan.sizes.jobs}
     assert {job: planned[job] for job in found} == found | {"serving": found["serving"] + BUCKETS}
     assert planned.keys() - found.keys() == {capacity.RULES}
-    # A busier machine than the one that was measured sends more often, and less at a time.
-    assert capacity.WIRE / 2 < each <= 1.25 * capacity.WIRE
+    assert capacity.WIRE / 2 < each <= capacity.WIRE

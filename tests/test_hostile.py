@@ -663,7 +663,7 @@ def assert_inert(text: str, expected: dict[str, tuple[str, Any]]) -> bool:
     return True
 
 
-# Every so manieth text: all of them, and with it each field with a third, in the long run.
+# One of so many texts. In the long run all of them, and for most fields a third.
 EVERY = pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 
 

@@ -78,7 +78,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Theatre:
 
 
 def casts(where: str) -> list[object]:
-    """The core on the oldest and the newest promtool; in the long run on the others, and the rest on the newest."""
+    """The core on the oldest and the newest promtool. In the long run, on those between, and the rest on the newest."""
     if not TOOLS:
         return [pytest.param(None, None, marks=pytest.mark.skip(reason=INSTALL))]
     return [
