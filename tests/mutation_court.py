@@ -1,4 +1,8 @@
-"""Where mutants are judged: by the generated tests of their rules, many in one call of promtool."""
+"""Where mutants are judged: by the generated tests of their rules, many in one call of promtool.
+
+A mutant is judged by one of its tests after the other, the shortest first, until one finds it: most are found at once,
+and the long tests are played for those that are left.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tocsin.plan import RuleFile
+    from tocsin.plan import RuleFile, RuleTest
     from toolbox import Tool
 
 AT_ONCE = 40  # files that one promtool judges: as many as make its start cheap, and no file waits long for a worker
@@ -30,6 +34,20 @@ class Court(NamedTuple):
 
     def passing(self, files: Sequence[RuleFile]) -> list[bool]:
         """Of each file whether all of its tests pass. Files stand for themselves: none reads another's records."""
+        left = {index: _one_by_one(file) for index, file in enumerate(files)}
+        assert all(left.values()), "a file without tests"
+        passed = [False] * len(files)
+        while left:
+            verdicts = self._round([tests[0] for tests in left.values()])
+            alive = [index for index, passes in zip(left, verdicts, strict=True) if passes]
+            left = {index: left[index][1:] for index in alive}
+            for index in alive:
+                if not left[index]:
+                    del left[index]
+                    passed[index] = True
+        return passed
+
+    def _round(self, files: Sequence[RuleFile]) -> list[bool]:
         batches = [files[at : at + AT_ONCE] for at in range(0, len(files), AT_ONCE)]
         with ThreadPoolExecutor(max_workers=WORKERS) as pool:
             verdicts = pool.map(self._batch, range(len(batches)), batches)
@@ -59,6 +77,19 @@ class Court(NamedTuple):
         told = _VERDICT.findall(done.stdout)
         assert len(told) == len(paths), done.stdout[-2000:]
         return {path for path, verdict in zip(paths, told, strict=True) if verdict == "SUCCESS"}
+
+
+def _one_by_one(file: RuleFile) -> list[RuleFile]:
+    """A file for each of its tests, the shortest first."""
+    tests = [test for group in file.groups for test in group.tests]
+    first, *others = (group._replace(tests=()) for group in file.groups)
+    return [file._replace(groups=(first._replace(tests=(test,)), *others)) for test in sorted(tests, key=_evaluations)]
+
+
+def _evaluations(test: RuleTest) -> float:
+    """How often rules are evaluated in a test."""
+    last = max([one.at for one in test.expectations] + [one.at for one in test.readings])
+    return last / (test.pace or test.interval)
 
 
 class Alone(NamedTuple):
