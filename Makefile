@@ -10,7 +10,7 @@ TOOLBOX := $(PYTHON) tests/toolbox.py
 WITH_TOOLS = export PROMTOOL="$$($(TOOLBOX) path promtool)" AMTOOL="$$($(TOOLBOX) path amtool)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test test-long lint golden tools tools-browser tools-if-missing pictures bench clean
+.PHONY: help build check test test-live test-long lint golden tools tools-browser tools-if-missing pictures bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ check: $(VENV)/ready tools-if-missing ## fail where out/ is not what the specs s
 
 test: $(VENV)/ready tools-if-missing ## run the tests over every tool version found
 	$(BIN)/pytest -n 3 --dist loadgroup --cov --cov-report=term:skip-covered
+
+test-live: $(VENV)/ready tools-if-missing ## real servers that want the machine for themselves: large sites, and every older release
+	$(BIN)/pytest -m "live and not slow"
 
 test-long: $(VENV)/ready tools-if-missing ## the slow tests: the long fuzz, the large specs, every proof on every promtool
 	$(BIN)/pytest -m slow

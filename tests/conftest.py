@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from toolbox import INSTALL, NEEDED, found
+from toolbox import INSTALL, NEEDED, dotted, found
 
 if TYPE_CHECKING:
     from toolbox import Tool
@@ -36,11 +36,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that takes `promtool`, `amtool`, `prometheus` or `alertmanager` runs once for every version found."""
+    """A test that takes `promtool`, `amtool`, `prometheus` or `alertmanager` runs once for every version found.
+
+    Older servers are started by `make test-live`: they take their time, and two tools of a release judge alike.
+    """
     for name in ("promtool", "amtool", "prometheus", "alertmanager"):
         if name in metafunc.fixturenames:
             tools = found(name)
-            marks = [pytest.param(tool, id=f"{name}-{'.'.join(map(str, tool.version))}") for tool in tools]
+            older = tools[:-1] if name in ("prometheus", "alertmanager") else []
+            marks = [
+                pytest.param(tool, id=f"{name}-{dotted(tool.version)}", marks=pytest.mark.live if tool in older else ())
+                for tool in tools
+            ]
             absent = [pytest.param(None, marks=pytest.mark.skip(reason=f"{name} not found: run `make tools`"))]
             metafunc.parametrize(name, marks or absent)
 

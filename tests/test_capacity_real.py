@@ -17,7 +17,7 @@ from tocsin import capacity
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.xdist_group("servers")
+pytestmark = pytest.mark.live
 
 SECONDS = 60  # for which is counted what comes in: as long as the longest interval of an exporter
 BUCKETS = 10  # that prometheus_client's default has and the service's own histogram has not

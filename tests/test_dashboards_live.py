@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from fleet.site import Said
 
-pytestmark = pytest.mark.xdist_group("stages")
+pytestmark = pytest.mark.live
 
 SHOWN = 0.95  # of all panels, at least
 # What has nothing to show, and why.

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.xdist_group("rogues")
 
 PAIRS = pairs()
-OLDEST_AND_NEWEST = [pytest.param(pair, id=str(pair)) for pair in dict.fromkeys([*PAIRS[:1], *PAIRS[-1:]])]
+OLDEST_AND_NEWEST = [
+    pytest.param(pair, id=str(pair), marks=() if pair == PAIRS[-1] else pytest.mark.live)
+    for pair in dict.fromkeys([*PAIRS[:1], *PAIRS[-1:]])
+]
 NO_SERVERS = pytest.param(None, marks=pytest.mark.skip(reason=f"no Prometheus or no Alertmanager found. {INSTALL}"))
 SOUND, BAD_UUID, NO_UUID, ODD_JOB, FORGER, FLOOD, BOMB, LOST, TRAINER = (f"127.0.0.{n}" for n in range(31, 40))
 MANY = 400_000
