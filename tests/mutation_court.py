@@ -35,17 +35,12 @@ class Court(NamedTuple):
     def passing(self, files: Sequence[RuleFile]) -> list[bool]:
         """Of each file whether all of its tests pass. Files stand for themselves: none reads another's records."""
         left = {index: _one_by_one(file) for index, file in enumerate(files)}
-        assert all(left.values()), "a file without tests"
-        passed = [False] * len(files)
-        while left:
+        found: set[int] = set()
+        while left := {index: tests for index, tests in left.items() if tests}:
             verdicts = self._round([tests[0] for tests in left.values()])
-            alive = [index for index, passes in zip(left, verdicts, strict=True) if passes]
-            left = {index: left[index][1:] for index in alive}
-            for index in alive:
-                if not left[index]:
-                    del left[index]
-                    passed[index] = True
-        return passed
+            found |= {index for index, passes in zip(left, verdicts, strict=True) if not passes}
+            left = {index: tests[1:] for index, tests in left.items() if index not in found}
+        return [index not in found for index in range(len(files))]
 
     def _round(self, files: Sequence[RuleFile]) -> list[bool]:
         batches = [files[at : at + AT_ONCE] for at in range(0, len(files), AT_ONCE)]
