@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from slo_month import Server
 
 ROUNDS = 9
+SCRAPED = 15  # seconds between two scrapes: what specs say that say nothing
 EVERY = Duration.of(minutes=1)  # of groups that name no interval; that of the spec, and Prometheus' own default
 RAW = {"name": "raw", "rules": [{"record": "raw:period", "expr": slo_peer.RAW}]}
 
@@ -61,7 +62,7 @@ def main() -> int:
         return 1
     said = {}
     with tempfile.TemporaryDirectory(prefix="tocsin-slo-cost-") as folder:
-        _, result = fill(prometheus, promtool, Path(folder), 60)
+        _, result = fill(prometheus, promtool, Path(folder), SCRAPED)
         for part, some in {"ours": groups(result), "peer": slo_peer.groups(), "raw": [RAW]}.items():
             # One after the other: beside the counters of a month everything is slow.
             with evaluated(prometheus, Path(folder), some) as server:

@@ -10,7 +10,7 @@ from .ours import CHECKOUT
 from .table import Bound, Row
 
 MINUTE, ONCE = "a minute", "once"
-PEER, RAW = "rules of Sloth's shape", "the counters over 30d"
+PEER, RAW = "rules of Sloth's shape", "the counters over 30d, scraped every 15s"
 
 
 def rows() -> list[Row]:
