@@ -179,6 +179,13 @@ def test_a_wrong_call_is_told_on_standard_error_and_exits_2(arguments: list[str]
     assert words in run.err
 
 
+@pytest.mark.parametrize("end", ["", "/", "//"])
+def test_a_folder_is_called_by_its_name(end: str, tmp_path: Path) -> None:
+    run = call("check", f"{tmp_path}/specs{end}", cwd=(tmp_path / "specs").mkdir() or tmp_path)
+    assert run.status == 1
+    assert f"--> {tmp_path}/specs:1:1\n" in run.out
+
+
 def test_a_code_that_is_nearly_right_is_suggested() -> None:
     code = next(iter(catalogue()))
     run = call("explain", f"{code[:-1]}x")

@@ -208,6 +208,7 @@ def test_after_so_many_errors_a_document_is_given_up() -> None:
     root, errors = compose(Source("a.yaml", "a: 1\n" * 10_000))
     assert root is None
     assert len(errors) == MAX_ERRORS + 1
+    assert ["rest was not read" in error.hint for error in errors[-2:]] == [False, True]
 
 
 def test_after_so_many_values_a_document_is_given_up() -> None:

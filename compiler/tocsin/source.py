@@ -240,6 +240,7 @@ class _Composer:
 
     def _tell(self, error: YamlError) -> None:
         if len(self.errors) >= MAX_ERRORS:
+            error.hint = f"{error.hint}; after so many mistakes the rest was not read".removeprefix("; ")
             raise error
         self.errors.append(error)
 

@@ -243,7 +243,7 @@ def _existing(path: str) -> str:
 
 
 def _folder(path: str) -> str:
-    return os.path.dirname(path) if path != "-" else ""
+    return os.path.dirname(path.rstrip(os.sep)) if path != "-" else ""
 
 
 def _stdin(path: str) -> bytes | None:
