@@ -10,10 +10,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
-from tocsin.burn import LOOKS
 from tocsin.lower.proofs import firing, series
 from tocsin.lower.vanishing import HOLD, SHARE
-from tocsin.plan import Expectation, Reading, RuleTest
+from tocsin.plan import NO_TIME, Expectation, Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 ABOVE, BELOW = Fraction(105, 100), Fraction(95, 100)
 MOST_STEPS = 10  # for which an alert is waited for; longer ones are waited for in longer steps
 MINUTE = Duration.of(minutes=1)
-START = 5  # at this step all conditions begin to hold: a whole number of units
+START = 4  # at this step all conditions begin to hold: a whole number of units
 FEW = "few"  # the place where the traffic ends
 OTHER, GONE = "other", "gone"  # places of another SLO
 
@@ -67,8 +66,8 @@ class AlertStory(NamedTuple):
 
 
 def pace_of(unit: Duration) -> Duration:
-    """How often rules are evaluated in the tests of an SLO: at every second sample."""
-    return Duration(2 * unit // LOOKS)
+    """How often rules are evaluated in the tests of an SLO: twice a unit, since its `for` is less than half of one."""
+    return Duration(unit // 2)
 
 
 def _story(slo: Slo) -> AlertStory:
@@ -89,7 +88,7 @@ def _story(slo: Slo) -> AlertStory:
         tuple(waiting),
         end,
         fired,
-        Duration(2 * pace + -(-HOLD // pace) * pace),
+        Duration(pace + -(-HOLD // pace) * pace),
     )
 
 
@@ -147,10 +146,10 @@ def _crowd(slo: Slo) -> Iterator[Feed]:
 
 
 def _traffic(slo: Slo) -> Iterator[Feed]:
-    """Enough for two steps, then too little, or none at all where no amount is known to be too little."""
+    """Enough for a step, then too little, or none at all where no amount is known to be too little."""
     limit = (slo.expected or Fraction(1)) * SHARE
     after = "stale" if slo.expected is None else f"{number(limit * BELOW)}x99"
-    yield Feed(FEW, naming.slo_total(slo.windows.unit), f"{number(limit * ABOVE)}x1 {after}")
+    yield Feed(FEW, naming.slo_total(slo.windows.unit), f"{number(limit * ABOVE)} {after}")
     if max(slo.windows.all) not in slo.windows.summed:  # else it comes with the unit
         yield Feed(FEW, naming.slo_total(max(slo.windows.all)), "1x99")
 
@@ -212,8 +211,8 @@ def _state(alert: Alert, place: Mapping[str, str] | None = None, **state: str) -
 
 
 def _missing(gone: Alert, story: AlertStory, place: Mapping[str, str]) -> Iterator[Reading]:
-    """Nothing is missed while there is enough; from the third step on it is, and told when the `for` is over."""
+    """Nothing is missed while there is enough; from the second step on it is, and told when the `for` is over."""
     pending = f"count({_state(gone, place, alertstate='pending')})"
-    yield Reading(story.pace, _state(gone, place), ())
-    for at in (Duration(2 * story.pace), Duration(story.missed - story.pace)):
+    yield Reading(NO_TIME, _state(gone, place), ())
+    for at in (story.pace, Duration(story.missed - story.pace)):
         yield Reading(at, pending, (("{}", "1"),))

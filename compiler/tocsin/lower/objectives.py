@@ -51,9 +51,9 @@ def _chain(factory: Factory, slo: Slo, cast: Cast, *, is_here: bool) -> tuple[Ru
     slow = [burn for burn, pair in zip(burns, slo.pairs, strict=True) if not {*pair[:2]}.isdisjoint(slo.windows.summed)]
     texts = [*budget.long_windows(slo, me), budget.burning(slo, me), *(budget.period(slo, me) if is_here else ())]
     kind = KINDS[slo.kind]
-    tests = [alert_proof(slo, burns, gone), kind.proof(slo, cast, is_here), *window_proofs(slo, is_here)]
     more = kind.more(slo, cast) if kind.more else None
-    tests += [more] if more else []
+    tests = [alert_proof(slo, burns, gone), kind.proof(slo, cast, is_here), *([more] if more else [])]
+    tests += window_proofs(slo, is_here)
     quick: list[Record | Alert] = [*_counted(slo, cast), *(burn for burn in burns if burn not in slow)]
     long: list[Record | Alert] = [*budget.described(slo), *_records(slo, texts), *slow, *([gone] if gone else [])]
     return (
