@@ -50,7 +50,7 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
         slo.origin,
         (
             *(Reading(Duration(at * interval), f"{expr} < bool 1e-9", ((texts.place, "1"),)) for at, expr in exprs),
-            *one_of_each(slo, USUAL),
+            *one_of_each(slo, me, USUAL),
             *what_it_is(slo),
         ),
         pace_of(unit),

@@ -12,9 +12,8 @@ from tocsin.lower.burns import ALERT
 from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio import OWN, Texts, form
 from tocsin.lower.ratio_story import ENDED, LAST, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
-from tocsin.lower.readings import Values, both, crowd, of_period, off, one_of_each, what_it_is
+from tocsin.lower.readings import Values, both, crowd, mine, of_period, off, one_of_each, what_it_is
 from tocsin.plan import Reading, RuleTest
-from tocsin.promql import quote
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     """The recorded events of every window in each part of the story, and what becomes of the alerts."""
     texts, told, unit = Texts(*cast.texts[:OWN]), story(slo, form(slo)), slo.windows.unit
-    me, interval = f"{{slo={quote(cast.id)}}}", slo.windows.step
+    me, interval = mine(slo), slo.windows.step
     read: dict[int, list[tuple[str, Fraction]]] = {}
     for sample, values in (*_moments(slo, told), *(_period(slo, told) if is_here else ())):
         read.setdefault(sample, []).extend(values)
@@ -35,8 +34,8 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
         Reading(_seen(slo, sample), f"{off(me, tuple(values))} < bool 1e-9", ((texts.place, "1"),))
         for sample, values in read.items()
     ]
-    readings += [Reading(_seen(slo, sample), expr, gives) for sample, expr, gives in _alerts(slo, cast)]
-    readings += [*one_of_each(slo, TOLD), *what_it_is(slo)]
+    readings += [Reading(_seen(slo, sample), expr, gives) for sample, expr, gives in _alerts(slo)]
+    readings += [*one_of_each(slo, me, TOLD), *what_it_is(slo)]
     return RuleTest(
         f"{cast.id}: events that begin, end, stand still, restart and fail",
         interval,
@@ -94,9 +93,14 @@ def _period(slo: Slo, told: Story) -> Iterator[tuple[int, Values]]:
         yield TOLD, (one,)
 
 
-def _alerts(slo: Slo, cast: Cast) -> Iterator[tuple[int, str, tuple[tuple[str, str], ...]]]:
+def is_calm(slo: Slo) -> bool:
+    """Whether nobody is alerted before the outage: events that nothing tells of are good, and missing ones not bad."""
+    return form(slo).tells_bad and slo.idle != "bad"
+
+
+def _alerts(slo: Slo) -> Iterator[tuple[int, str, tuple[tuple[str, str], ...]]]:
     """Few errors, none, idleness and restarts never alert anybody; in the outage every alert is at least pending."""
-    state = f'ALERTS{{alertname="{ALERT}",slo={quote(cast.id)}}}'
-    if form(slo).tells_bad and slo.idle != "bad":
+    state = f'ALERTS{{alertname="{ALERT}",{mine(slo)[1:]}'
+    if is_calm(slo):
         yield RESTARTED, f"count_over_time({state}[{Duration(OUTAGE * slo.windows.step)}])", ()
     yield OUTAGE, f"count({state})", (("{}", str(len(slo.pairs))),)

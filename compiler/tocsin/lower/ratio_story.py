@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.burn import LOOKS
+from tocsin.lower.vanishing import SHARE
 from tocsin.units import number
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 # The samples at which each part of the story is over. All events begin at zero, but those that the spec tells apart
 # only when that is seen; these end, and begin again with a value; all stand still; all restart; in the end all are bad.
 BEGUN, TOLD, ENDED, BORN, IDLE, RESTARTED, OUTAGE = 5, 10, 15, 17, 22, 27, 32
-EACH = Fraction(1000)  # events of a sample before the outage
+EACH = Fraction(1000)  # the least events of a sample before the outage
 NONE = Fraction(0)
 # When the rules were last evaluated, in samples, at each look at the unit until the told events are seen. Counters
 # begin with a zero, so that no Prometheus guesses at what was before: a unit counts as many samples as there were.
@@ -51,12 +52,13 @@ class Story(NamedTuple):
 def story(slo: Slo, form: Form) -> Story:
     """Few bad events until the outage, and in it so many that they outweigh all before in every window."""
     limits = [pair.threshold(slo.budget) for pair in slo.pairs]
-    bad = Fraction(number(EACH * min(*limits, Fraction(1, 2)) / 4, 3))
-    told = bad if form.tells_bad else EACH - bad
+    each = each_of(slo)
+    bad = Fraction(number(each * min(*limits, Fraction(1, 2)) / 4, 3))
+    told = bad if form.tells_bad else each - bad
     # Where all events are counted by a metric of their own, those that are told apart are among them from the begin.
-    rest = EACH - told if form.in_total else EACH
+    rest = each - told if form.in_total else each
     weight = (max(limits) + 1) / 2
-    flood = Fraction(ceil(max(EACH * OUTAGE * weight / (1 - weight), slo.least)))
+    flood = Fraction(ceil(max(each * OUTAGE * weight / (1 - weight), slo.least)))
     told_flood = flood if form.tells_bad else NONE
     rest_flood = NONE if form.in_total and form.tells_bad else flood
     tells: list[Fraction | None] = [*[None] * BEGUN, *_rising(NONE, told, TOLD - BEGUN), *[None] * (ENDED - TOLD)]
@@ -104,6 +106,11 @@ def _moments(seen: _Seen, slo: Slo, flood: Fraction) -> Iterable[Moment]:
     yield Moment(IDLE, missed, missed)
     yield seen.at(RESTARTED, seen.told)
     yield Moment(OUTAGE, flood, flood)
+
+
+def each_of(slo: Slo) -> Fraction:
+    """The events of a sample: so many that the alert on missing traffic is silent, also before a unit has passed."""
+    return max(EACH, 4 * SHARE * (slo.expected or 0) * slo.windows.step.seconds)
 
 
 def missed_of(slo: Slo) -> Fraction:
