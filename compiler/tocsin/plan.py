@@ -257,7 +257,8 @@ class Reading(NamedTuple):
 class RuleTest(NamedTuple):
     """A promtool unit test: series in promtool's notation, one sample an `interval`, and what must hold when.
 
-    Rules are evaluated every `pace`, which is the interval where it is not said.
+    Rules are evaluated every `pace`, which is the interval where it is not said. What is proven `once` holds in all
+    files of the same groups, whatever stands for the blanks: the first of them has the test.
     """
 
     name: str
@@ -267,6 +268,7 @@ class RuleTest(NamedTuple):
     origin: Span
     readings: tuple[Reading, ...] = ()
     pace: Duration | None = None
+    once: bool = False
 
 
 class RuleGroup(NamedTuple):
@@ -491,3 +493,14 @@ class Plan(NamedTuple):
     settings: tuple[SettingsFile, ...] = ()
     job_hooks: tuple[JobHooks, ...] = ()
     pages: tuple[Page, ...] = ()
+
+    @property
+    def tests(self) -> int:
+        """How many unit tests of rules are written."""
+        forms: set[int] = set()
+        count = 0
+        for file in self.rules:
+            is_first = id(file.groups) not in forms
+            forms.add(id(file.groups))
+            count += sum(is_first or not test.once for group in file.groups for test in group.tests)
+        return count

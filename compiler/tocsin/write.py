@@ -231,7 +231,10 @@ def _take_away(folder: Path, paths: Iterable[str], undo: Undo) -> None:
 
 def _make_folders(folder: Path, paths: Iterable[str], undo: Undo) -> None:
     """Every folder that one of the paths lies in, outer ones first."""
-    for parent in sorted({parent for path in paths for parent in PurePosixPath(path).parents}):
+    folders = {path.rpartition("/")[0] for path in paths}
+    for parent in sorted(
+        {parent for path in folders for parent in (PurePosixPath(path), *PurePosixPath(path).parents)}
+    ):
         if not (folder / parent).is_dir():
             undo.append(partial(_rmdir, folder / parent))
             (folder / parent).mkdir()

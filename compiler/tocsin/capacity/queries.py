@@ -60,15 +60,16 @@ def loads(factory: Factory) -> Iterator[Loads]:
         groups = prod(_values(factory, label, ()) for label in slo.by)
         for cluster in factory.clusters.values():
             shown = {key: _shown(factory, cluster, one) for key, one in slo.indicator.selectors.items()}
-            if not any(series for _, series, _ in shown.values()):
+            if not any(series for series, _ in shown.values()):
                 continue
-            read = tuple((key, series, pace) for key, (_, series, pace) in shown.items())
+            read = tuple((key, *one) for key, one in shown.items())
             alike = (read, slo.windows, slo.period, groups)
             found = known.get(alike)
             if found is None:
                 found = known[alike] = _of_slo(slo, read, groups)
             biggest = found.biggest
-            name = shown[biggest.name][0] if biggest.name in shown else biggest.name
+            selector = slo.indicator.selectors.get(biggest.name)
+            name = selector.render() if selector else biggest.name
             yield found._replace(cluster=cluster.name, slo=slo.id, biggest=biggest._replace(name=name))
 
 
@@ -96,13 +97,12 @@ def _of_slo(slo: Slo, shown: Sequence[tuple[str, int, Duration]], groups: int) -
     )
 
 
-def _shown(factory: Factory, cluster: Cluster, selector: Selector) -> tuple[str, int, Duration]:
-    """A selector, how many series of a cluster it selects, and how often they are scraped."""
+def _shown(factory: Factory, cluster: Cluster, selector: Selector) -> tuple[int, Duration]:
+    """How many series of a cluster a selector selects, and how often they are scraped."""
     name = selector.metric or ""
     metric = factory.metrics.get(name) or factory.metrics.get(_PART.sub("", name))
-    text = selector.render()
     if metric is None:
-        return text, 0, factory.interval
+        return 0, factory.interval
     each = prod(_values(factory, label, selector.matchers) for label in metric.labels)
     if name.endswith("_bucket") and all(one.label != "le" for one in selector.matchers):
         each *= BUCKETS
@@ -115,7 +115,7 @@ def _shown(factory: Factory, cluster: Cluster, selector: Selector) -> tuple[str,
     if not targets and metric.exporter in cluster.ports:
         targets = [(_at_nodes(cluster, metric), factory.interval)]
     pace = min((pace for _, pace in targets), default=factory.interval)
-    return text, each * sum(count for count, _ in targets), pace
+    return each * sum(count for count, _ in targets), pace
 
 
 def _at_nodes(cluster: Cluster, metric: Metric) -> int:

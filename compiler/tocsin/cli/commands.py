@@ -79,7 +79,7 @@ def test(options: Namespace) -> int:
     run.tell(options.format)
     if compiled is None:
         return 1
-    alerts = sum(len(group.tests) for file in compiled.plan.rules for group in file.groups)
+    alerts = compiled.plan.tests
     routes = len(compiled.plan.notifications.tests)
     took = time.monotonic() - started
     _say(options, f"{compiled.plan.factory}: {alerts} alert tests and {routes} route tests pass ({took:.1f} s)\n")
@@ -272,9 +272,10 @@ def _summary(compiled: Compiled, tools: tuple[()] | tuple[Tool, Tool], took: flo
     plan = compiled.plan
     rules = [rule for file in plan.rules for group in file.groups for rule in group.rules]
     alerts = sum(hasattr(rule, "hold") for rule in rules)
-    tests = sum(len(group.tests) for file in plan.rules for group in file.groups)
     by = f"proven with {' and '.join(map(str, tools))}" if tools else "not proven (--no-verify)"
-    counts = f"{len(compiled.artifacts)} files, {len(rules) - alerts} recording rules, {alerts} alerts, {tests} tests"
+    counts = (
+        f"{len(compiled.artifacts)} files, {len(rules) - alerts} recording rules, {alerts} alerts, {plan.tests} tests"
+    )
     return f"{plan.factory}: {counts}; {by}; {took:.1f} s\n"
 
 

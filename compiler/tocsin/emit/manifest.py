@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
 
@@ -21,12 +21,13 @@ def manifest(plan: Plan, artifacts: Iterable[Artifact]) -> Artifact:
     The part is named, not numbered: a comment in the spec moves every line below it, and changes no output.
     """
     # One line a file: a change shows as the line that it is, and two of them merge.
-    lines = (f" {json.dumps(artifact.path)}: {json.dumps(_entry(artifact))}" for artifact in artifacts)
+    lines = (f" {json.dumps(artifact.path)}: {_entry(artifact)}" for artifact in artifacts)
     listed = ",\n".join(lines)
     text = f'{{"factory": {json.dumps(plan.factory)}, "files": {{\n{listed}\n}}}}\n'
     return Artifact(PATH, text, ((1, plan.notifications.root.origin),))
 
 
-def _entry(artifact: Artifact) -> dict[str, Any]:
-    origins = {str(line): f"{place.path}: {place.route}" for line, place in artifact.origins}
-    return {"sha256": artifact.digest, "from": origins}
+def _entry(artifact: Artifact) -> str:
+    origins = {line: f"{place.path}: {place.route}" for line, place in artifact.origins}
+    listed = ", ".join([f'"{line}": {json.dumps(origin)}' for line, origin in origins.items()])
+    return f'{{"sha256": "{artifact.digest}", "from": {{{listed}}}}}'

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 def ruletests(plan: Plan) -> Iterator[Artifact]:
     """One file of tests beside each file of rules, and a further one for each other pace at which rules are evaluated.
 
-    promtool has one pace for a whole file. Files of the same groups are made once, with blanks.
+    promtool has one pace for a whole file. Files of the same groups are made once, with blanks; what is proven once is
+    left out of the further ones.
     """
     made: dict[int, list[tuple[str, Form]]] = {}
     for file in plan.rules:
         forms = made.get(id(file.groups))
         if forms is None:
-            files = _files(file)
-            forms = made[id(file.groups)] = [(one.path, Form.of(one, file, RULES)) for one in files]
+            every = [(is_once, one.path, Form.of(one, file, RULES)) for is_once, one in _files(file)]
+            forms = [(suffix, form) for _, suffix, form in every]
+            made[id(file.groups)] = [(suffix, form) for is_once, suffix, form in every if not is_once]
         for suffix, form in forms:
             yield form.filled(file, f"tests/{file.name}{suffix}.yml", (RULES, file.path))
 
@@ -33,14 +35,17 @@ def ruletests(plan: Plan) -> Iterator[Artifact]:
 RULES = "rules/?.yml"  # stands for the path of the rules
 
 
-def _files(file: RuleFile) -> Iterator[Artifact]:
-    """The files of tests of a file's groups; their paths are what follows the name of the rules' file."""
-    paces: dict[Duration, list[RuleTest]] = {}
+def _files(file: RuleFile) -> Iterator[tuple[bool, Artifact]]:
+    """The files of tests of a file's groups, and whether one of each is enough.
+
+    Their paths are what follows the name of the rules' file.
+    """
+    paces: dict[tuple[bool, Duration], list[RuleTest]] = {}
     for group in file.groups:
         for test in group.tests:
-            paces.setdefault(test.pace or test.interval, []).append(test)
-    for number, (pace, tests) in enumerate(paces.items()):
-        yield _file(file, tests, pace, f".{number + 1}" if number else "")
+            paces.setdefault((test.once, test.pace or test.interval), []).append(test)
+    for number, ((is_once, pace), tests) in enumerate(paces.items()):
+        yield is_once, _file(file, tests, pace, f".{number + 1}" if number else "")
 
 
 def _file(file: RuleFile, tests: list[RuleTest], pace: Duration, suffix: str) -> Artifact:

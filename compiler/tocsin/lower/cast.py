@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.examples import labels_for
@@ -29,12 +30,17 @@ class Cast(NamedTuple):
 
     def blank(self) -> Cast:
         """A cast in its place that is nobody. Its texts have double quotes in them and are themselves PromQL."""
-        return Cast(BLANK, tuple(f'blank{{at="?{number}?"}}' for number in range(len(self.texts))))
+        return _nobody(len(self.texts))
 
     def names(self) -> tuple[tuple[str, str], ...]:
         """What stands for each text of the blank cast."""
         blank = self.blank()
         return ((blank.id, self.id), *zip(blank.texts, self.texts, strict=True))
+
+
+@lru_cache(maxsize=64)
+def _nobody(texts: int) -> Cast:
+    return Cast(BLANK, tuple(f'blank{{at="?{number}?"}}' for number in range(texts)))
 
 
 def stranger(selector: Selector, by: Iterable[str], schema: Mapping[str, Label]) -> tuple[str, dict[str, str]]:

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 class Kind(NamedTuple):
     """An indicator's `cast`, what of it shapes the texts beside the cast, its `events`, and their `proof`.
 
-    `more` is a second test, where the lengths of the windows need one.
+    `more` is a second test, where the lengths of the windows need one. A proof that `is_calm` alerts nobody at first,
+    and can share a test with that of the alerts.
     """
 
     cast: Callable[[Factory, Slo], Cast]
@@ -39,6 +40,7 @@ class Kind(NamedTuple):
     events: Callable[[Slo, Cast], Events]
     proof: Callable[[Slo, Cast, bool], RuleTest]
     more: Callable[[Slo, Cast], RuleTest | None] | None = None
+    is_calm: Callable[[Slo], bool] | None = None
 
 
 def _sliced(kind: ModuleType, proof: Callable[[Slo, Cast, bool], RuleTest]) -> Kind:
@@ -47,7 +49,7 @@ def _sliced(kind: ModuleType, proof: Callable[[Slo, Cast, bool], RuleTest]) -> K
 
 
 KINDS = {
-    "ratio": Kind(ratio.cast, ratio.form, ratio.events, ratio_proof.proof),
+    "ratio": Kind(ratio.cast, ratio.form, ratio.events, ratio_proof.proof, is_calm=ratio_proof.is_calm),
     "latency": Kind(latency.cast, latency.form, latency.events, latency.proof),
     "availability": Kind(
         availability.cast,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # The samples at which is read: events come as usual; none comes any more; another series begins, with a value of slow
 # events; all events are slow.
-USUAL, STILL, BORN, SLOW = 12, 20, 24, 34
+USUAL, STILL, BORN, SLOW = 10, 20, 25, 35
 FIRST_BORN, FIRST_SLOW = BORN - 3, SLOW - 7
 EACH = Fraction(1000)  # events of a sample
 SCHEMA = 8  # 256 buckets to a power of two
@@ -50,7 +50,7 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
         slo.origin,
         (
             *(Reading(Duration(at * interval), f"{expr} < bool 1e-9", ((texts.place, "1"),)) for at, expr in exprs),
-            *one_of_each(slo, USUAL),
+            *one_of_each(slo, me, USUAL),
             *what_it_is(slo),
         ),
         pace_of(unit),

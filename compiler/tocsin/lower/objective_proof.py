@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
-from tocsin.burn import LOOKS
 from tocsin.lower.proofs import firing, series
+from tocsin.lower.readings import AT
 from tocsin.lower.vanishing import HOLD, SHARE
-from tocsin.plan import Expectation, Reading, RuleTest
+from tocsin.plan import NO_TIME, Expectation, Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 ABOVE, BELOW = Fraction(105, 100), Fraction(95, 100)
 MOST_STEPS = 10  # for which an alert is waited for; longer ones are waited for in longer steps
 MINUTE = Duration.of(minutes=1)
-START = 5  # at this step all conditions begin to hold: a whole number of units
+EVER = 99  # evaluations: until the story ends
+START = 4  # at this step all conditions begin to hold: a whole number of units
 FEW = "few"  # the place where the traffic ends
 OTHER, GONE = "other", "gone"  # places of another SLO
 
@@ -45,11 +46,11 @@ FIRES = Shares(ABOVE, ABOVE)
 
 
 class Feed(NamedTuple):
-    """A recorded series at a place, in promtool's notation."""
+    """A recorded series at a place: its values, each with the number of evaluations for which it holds."""
 
     place: str
     name: str
-    values: str
+    values: tuple[tuple[str, int], ...]
 
 
 class AlertStory(NamedTuple):
@@ -67,8 +68,8 @@ class AlertStory(NamedTuple):
 
 
 def pace_of(unit: Duration) -> Duration:
-    """How often rules are evaluated in the tests of an SLO: at every second sample."""
-    return Duration(2 * unit // LOOKS)
+    """How often rules are evaluated in the tests of an SLO: twice a unit, since its `for` is less than half of one."""
+    return Duration(unit // 2)
 
 
 def _story(slo: Slo) -> AlertStory:
@@ -89,7 +90,7 @@ def _story(slo: Slo) -> AlertStory:
         tuple(waiting),
         end,
         fired,
-        Duration(2 * pace + -(-HOLD // pace) * pace),
+        Duration(pace + -(-HOLD // pace) * pace),
     )
 
 
@@ -113,15 +114,15 @@ def _windows(slo: Slo, pair: Pair) -> Iterator[Feed]:
     limit, place = pair.threshold(slo.budget), str(pair.long)
     if not _is_fed(slo, pair):
         total = _total(slo, pair, FIRES)
-        yield Feed(place, naming.slo_total(pair.short), f"_x{START} {number(total)}x99")
-        yield Feed(place, naming.slo_errors(pair.short), f"_x{START} {number(total * limit * ABOVE)}x99")
+        yield Feed(place, naming.slo_total(pair.short), (("_", START), (number(total), EVER)))
+        yield Feed(place, naming.slo_errors(pair.short), (("_", START), (number(total * limit * ABOVE), EVER)))
         return
     totals = [_total(slo, pair, shares) for shares in (*SILENT, FIRES)]
     for window, index in ((pair.long, 0), (pair.short, 1)):
         errors = [total * limit * shares[index] for total, shares in zip(totals, (*SILENT, FIRES), strict=True)]
         for name, values in ((naming.slo_total, totals), (naming.slo_errors, errors)):
             one, other, few, enough = map(number, values)
-            yield Feed(place, name(window), f"{one} {other} {few}x{START - len(SILENT)} {enough}x99")
+            yield Feed(place, name(window), ((one, 1), (other, 1), (few, START - 2), (enough, EVER)))
 
 
 def _total(slo: Slo, pair: Pair, shares: Shares) -> Fraction:
@@ -139,7 +140,7 @@ def _ratio(slo: Slo, pair: Pair) -> float:
 
 def _crowd(slo: Slo) -> Iterator[Feed]:
     """Another SLO burns as well, and elsewhere its traffic has ended: its series must not be taken for ours."""
-    values = f"{number(max(slo.least, Fraction(1)))}x99"
+    values = ((number(max(slo.least, Fraction(1))), EVER),)
     for window in slo.windows.all:
         for name in (naming.slo_errors, naming.slo_total):
             yield Feed(OTHER, name(window), values)
@@ -147,25 +148,26 @@ def _crowd(slo: Slo) -> Iterator[Feed]:
 
 
 def _traffic(slo: Slo) -> Iterator[Feed]:
-    """Enough for two steps, then too little, or none at all where no amount is known to be too little."""
+    """Enough for a step, then too little, or none at all where no amount is known to be too little."""
     limit = (slo.expected or Fraction(1)) * SHARE
-    after = "stale" if slo.expected is None else f"{number(limit * BELOW)}x99"
-    yield Feed(FEW, naming.slo_total(slo.windows.unit), f"{number(limit * ABOVE)}x1 {after}")
+    after = () if slo.expected is None else ((number(limit * BELOW), EVER),)
+    yield Feed(FEW, naming.slo_total(slo.windows.unit), ((number(limit * ABOVE), 1), *after))
     if max(slo.windows.all) not in slo.windows.summed:  # else it comes with the unit
-        yield Feed(FEW, naming.slo_total(max(slo.windows.all)), "1x99")
+        yield Feed(FEW, naming.slo_total(max(slo.windows.all)), (("1", EVER),))
 
 
 def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTest:
     """The story, told with the SLO's own series, labels and words."""
     story = _story(slo)
-    places = {feed.place: {label: f"{label}-{feed.place}" for label in slo.by} for feed in story.feeds}
+    places = {feed.place: {label: f"{label}{AT}{feed.place}" for label in slo.by} for feed in story.feeds}
     braces = {
         place: series("", {**labels, "slo": f"not-{slo.id}" if place in (OTHER, GONE) else slo.id}, "")[0]
         for place, labels in places.items()
     }
     feeds = [feed for feed in story.feeds if gone or feed.place != FEW]
     state, pending = _state(burns[0]), _state(burns[0], alertstate="pending")
-    readings = [Reading(Duration(step * story.pace), state, ()) for step in range(len(SILENT))]
+    silent = f"count_over_time({state}[{Duration(START * story.pace)}])"
+    readings = [Reading(Duration((START - 1) * story.pace), silent, ())]
     readings += [Reading(at, f"count({pending})", (("{}", count),)) for at, count in story.waiting]
     readings += _burning(slo, story.end, braces)
     told = tuple(firing(burns[index], places[place], ratio) for index, place, ratio in story.fired)
@@ -176,12 +178,24 @@ def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTes
         expectations.append(Expectation(story.missed, gone.name, told))
     return RuleTest(
         f"{burns[0].name}: each condition of each alert by itself, then all",
-        story.pace,
-        tuple((feed.name + braces[feed.place], feed.values) for feed in feeds),
+        slo.windows.step,
+        tuple((feed.name + braces[feed.place], _held(feed, story, slo.windows.step)) for feed in feeds),
         tuple(expectations),
         slo.origin,
         tuple(readings),
+        story.pace,
     )
+
+
+def _held(feed: Feed, story: AlertStory, interval: Duration) -> str:
+    """A series in promtool's notation, which ends with the story."""
+    out, at, end = [], 0, max(story.end, story.missed) // story.pace + 1
+    for value, evaluations in feed.values:
+        until = min(at + evaluations, end)
+        samples = until * story.pace // interval - at * story.pace // interval
+        out.append(f"_x{samples}" if value == "_" else f"{value}x{samples - 1}")
+        at = until
+    return " ".join([*out, "stale"])
 
 
 def _burning(slo: Slo, at: Duration, braces: Mapping[str, str]) -> Iterator[Reading]:
@@ -212,8 +226,8 @@ def _state(alert: Alert, place: Mapping[str, str] | None = None, **state: str) -
 
 
 def _missing(gone: Alert, story: AlertStory, place: Mapping[str, str]) -> Iterator[Reading]:
-    """Nothing is missed while there is enough; from the third step on it is, and told when the `for` is over."""
+    """Nothing is missed while there is enough; from the second step on it is, and told when the `for` is over."""
     pending = f"count({_state(gone, place, alertstate='pending')})"
-    yield Reading(story.pace, _state(gone, place), ())
-    for at in (Duration(2 * story.pace), Duration(story.missed - story.pace)):
+    yield Reading(NO_TIME, _state(gone, place), ())
+    for at in (story.pace, Duration(story.missed - story.pace)):
         yield Reading(at, pending, (("{}", "1"),))

@@ -11,6 +11,7 @@ from tocsin.lower.cast import BLANK
 from tocsin.lower.kinds import KINDS
 from tocsin.lower.objective_proof import alert_proof
 from tocsin.lower.period_proof import period_proofs
+from tocsin.lower.proofs import joined
 from tocsin.lower.vanishing import vanishing
 from tocsin.lower.window_proof import window_proofs
 from tocsin.plan import Alert, Record, RuleFile, RuleGroup
@@ -38,10 +39,11 @@ def objectives(factory: Factory) -> Iterator[RuleFile]:
             yield RuleFile(f"slo-{slo.id}", _chain(factory, slo, cast, is_here=is_here))
             continue
         shape = (kind.form(slo), *(part for key, part in zip(slo._fields, slo, strict=True) if key not in OWN))
-        if shape not in forms:
+        form = forms.get(shape)
+        if form is None:
             blank = cast.blank()
-            forms[shape] = _chain(factory, slo._replace(id=blank.id), blank, is_here=is_here)
-        yield RuleFile(f"slo-{slo.id}", forms[shape], blanks=cast.names(), origin=slo.origin)
+            form = forms[shape] = _chain(factory, slo._replace(id=blank.id), blank, is_here=is_here)
+        yield RuleFile(f"slo-{slo.id}", form, blanks=cast.names(), origin=slo.origin)
 
 
 def _chain(factory: Factory, slo: Slo, cast: Cast, *, is_here: bool) -> tuple[RuleGroup, RuleGroup]:
@@ -51,9 +53,10 @@ def _chain(factory: Factory, slo: Slo, cast: Cast, *, is_here: bool) -> tuple[Ru
     slow = [burn for burn, pair in zip(burns, slo.pairs, strict=True) if not {*pair[:2]}.isdisjoint(slo.windows.summed)]
     texts = [*budget.long_windows(slo, me), budget.burning(slo, me), *(budget.period(slo, me) if is_here else ())]
     kind = KINDS[slo.kind]
-    tests = [alert_proof(slo, burns, gone), kind.proof(slo, cast, is_here), *window_proofs(slo, is_here)]
     more = kind.more(slo, cast) if kind.more else None
-    tests += [more] if more else []
+    both = alert_proof(slo, burns, gone), kind.proof(slo, cast, is_here)
+    tests = [*(joined(*both) if kind.is_calm and kind.is_calm(slo) else both), *([more] if more else [])]
+    tests += window_proofs(slo, is_here)
     quick: list[Record | Alert] = [*_counted(slo, cast), *(burn for burn in burns if burn not in slow)]
     long: list[Record | Alert] = [*budget.described(slo), *_records(slo, texts), *slow, *([gone] if gone else [])]
     return (
@@ -85,10 +88,11 @@ def periods(factory: Factory) -> dict[str, RuleFile]:
         tier = factory.retention.of_recorded(slo.period)
         if tier is not None and tier is not factory.retention.hot:
             shape = (slo.period, slo.objective, slo.idle, slo.windows.unit)
-            if shape not in forms:
-                forms[shape] = budget.period(slo, blank)
+            form = forms.get(shape)
+            if form is None:
+                form = forms[shape] = budget.period(slo, blank)
             me = f"{{slo={quote(slo.id)}}}"
-            records = _records(slo, ((name, expr.replace(blank, me)) for name, expr in forms[shape]))
+            records = _records(slo, ((name, expr.replace(blank, me)) for name, expr in form))
             group = RuleGroup(f"slo-{slo.id}-period", tuple(records), ())
             groups.setdefault(tier.name, {})[slo.id] = group
     for tier_name, found in groups.items():

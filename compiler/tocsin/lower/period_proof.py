@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.lower.cast import BLANK
 from tocsin.lower.proofs import series
 from tocsin.lower.readings import off
 from tocsin.lower.window_proof import TOTAL, Past, exact, past_of, sampled, step_of
@@ -37,11 +38,25 @@ def _proof(tier: str, slos: Sequence[Slo]) -> RuleTest:
     end = Duration(oldest * step)
     inputs: list[tuple[str, str]] = []
     readings: list[Reading] = []
+    made: dict[object, tuple[list[tuple[str, str]], list[Reading]]] = {}
     for slo in slos:
-        inputs += _fed(slo, past)
-        readings += (Reading(end, expr, samples) for expr, samples in _read(slo, past, period // step))
+        shape = (slo.by, slo.objective, slo.idle)
+        form = made.get(shape)
+        if form is None:
+            blank = slo._replace(id=BLANK)
+            read = [Reading(end, expr, samples) for expr, samples in _read(blank, past, period // step)]
+            form = made[shape] = [*_fed(blank, past)], read
+        fed, read = form
+        inputs += [(one.replace(BLANK, slo.id), values) for one, values in fed]
+        readings += [_named(one, slo.id) for one in read]
     title = f"{tier}: periods of {period} that see errors of different ages"
     return RuleTest(title, step, tuple(inputs), (), slos[0].origin, tuple(readings), end)
+
+
+def _named(one: Reading, id_: str) -> Reading:
+    """A reading of nobody as that of an SLO."""
+    samples = tuple((labels.replace(BLANK, id_), value) for labels, value in one.samples)
+    return Reading(one.at, one.expr.replace(BLANK, id_), samples)
 
 
 def _place(slo: Slo, suffix: str = "") -> dict[str, str]:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from tocsin.lower.burns import ALERT
 from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio import OWN, Texts, form
-from tocsin.lower.ratio_story import BEGUN, ENDED, IDLE, LAST, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
-from tocsin.lower.readings import Values, both, crowd, of_period, off, one_of_each, what_it_is
+from tocsin.lower.ratio_story import ENDED, LAST, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
+from tocsin.lower.readings import Values, both, crowd, mine, of_period, off, one_of_each, what_it_is
 from tocsin.plan import Reading, RuleTest
-from tocsin.promql import quote
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
@@ -27,14 +26,16 @@ if TYPE_CHECKING:
 def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     """The recorded events of every window in each part of the story, and what becomes of the alerts."""
     texts, told, unit = Texts(*cast.texts[:OWN]), story(slo, form(slo)), slo.windows.unit
-    me, interval = f"{{slo={quote(cast.id)}}}", slo.windows.step
-    values = [*_moments(slo, told), *(_period(slo, told) if is_here else ())]
+    me, interval = mine(slo), slo.windows.step
+    read: dict[int, list[tuple[str, Fraction]]] = {}
+    for sample, values in (*_moments(slo, told), *(_period(slo, told) if is_here else ())):
+        read.setdefault(sample, []).extend(values)
     readings = [
-        Reading(Duration(sample * interval), f"{off(me, series)} < bool 1e-9", ((texts.place, "1"),))
-        for sample, series in values
+        Reading(_seen(slo, sample), f"{off(me, tuple(values))} < bool 1e-9", ((texts.place, "1"),))
+        for sample, values in read.items()
     ]
-    readings += [Reading(Duration(sample * interval), expr, gives) for sample, expr, gives in _alerts(slo, cast)]
-    readings += [*one_of_each(slo, TOLD), *what_it_is(slo)]
+    readings += [Reading(_seen(slo, sample), expr, gives) for sample, expr, gives in _alerts(slo)]
+    readings += [*one_of_each(slo, me, TOLD), *what_it_is(slo)]
     return RuleTest(
         f"{cast.id}: events that begin, end, stand still, restart and fail",
         interval,
@@ -44,6 +45,12 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
         tuple(readings),
         pace_of(unit),
     )
+
+
+def _seen(slo: Slo, sample: int) -> Duration:
+    """When the rules are evaluated first with a sample: at once or half a sample later."""
+    pace = pace_of(slo.windows.unit)
+    return Duration(-(-sample * slo.windows.step // pace) * pace)
 
 
 def _counters(texts: Texts, told: Story) -> tuple[tuple[str, str], ...]:
@@ -86,10 +93,14 @@ def _period(slo: Slo, told: Story) -> Iterator[tuple[int, Values]]:
         yield TOLD, (one,)
 
 
-def _alerts(slo: Slo, cast: Cast) -> Iterator[tuple[int, str, tuple[tuple[str, str], ...]]]:
-    """Few errors, none, idleness and restarts alert nobody; in the outage every alert is at least pending."""
-    state = f'ALERTS{{alertname="{ALERT}",slo={quote(cast.id)}}}'
-    if form(slo).tells_bad and slo.idle != "bad":
-        for sample in (BEGUN, TOLD, ENDED, IDLE, RESTARTED):
-            yield sample, state, ()
+def is_calm(slo: Slo) -> bool:
+    """Whether nobody is alerted before the outage: events that nothing tells of are good, and missing ones not bad."""
+    return form(slo).tells_bad and slo.idle != "bad"
+
+
+def _alerts(slo: Slo) -> Iterator[tuple[int, str, tuple[tuple[str, str], ...]]]:
+    """Few errors, none, idleness and restarts never alert anybody; in the outage every alert is at least pending."""
+    state = f'ALERTS{{alertname="{ALERT}",{mine(slo)[1:]}'
+    if is_calm(slo):
+        yield RESTARTED, f"count_over_time({state}[{Duration(OUTAGE * slo.windows.step)}])", ()
     yield OUTAGE, f"count({state})", (("{}", str(len(slo.pairs))),)

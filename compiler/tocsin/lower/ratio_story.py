@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.burn import LOOKS
+from tocsin.lower.vanishing import SHARE
 from tocsin.units import number
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 # The samples at which each part of the story is over. All events begin at zero, but those that the spec tells apart
 # only when that is seen; these end, and begin again with a value; all stand still; all restart; in the end all are bad.
-BEGUN, TOLD, ENDED, BORN, IDLE, RESTARTED, OUTAGE = 6, 12, 18, 20, 26, 32, 38
-EACH = Fraction(1000)  # events of a sample before the outage
+BEGUN, TOLD, ENDED, BORN, IDLE, RESTARTED, OUTAGE = 5, 10, 15, 17, 22, 27, 32
+EACH = Fraction(1000)  # the least events of a sample before the outage
 NONE = Fraction(0)
-# The sample at which the rules were last evaluated, at each look at the unit until the told events are seen. Counters
+# When the rules were last evaluated, in samples, at each look at the unit until the told events are seen. Counters
 # begin with a zero, so that no Prometheus guesses at what was before: a unit counts as many samples as there were.
-LAST = tuple(sample - sample % 2 for sample in range(TOLD + 1))
+LAST = tuple(Fraction(2 * sample // LOOKS * LOOKS, 2) for sample in range(TOLD + 1))  # twice a unit
 
 
 class Moment(NamedTuple):
@@ -51,12 +52,13 @@ class Story(NamedTuple):
 def story(slo: Slo, form: Form) -> Story:
     """Few bad events until the outage, and in it so many that they outweigh all before in every window."""
     limits = [pair.threshold(slo.budget) for pair in slo.pairs]
-    bad = Fraction(number(EACH * min(*limits, Fraction(1, 2)) / 4, 3))
-    told = bad if form.tells_bad else EACH - bad
+    each = each_of(slo)
+    bad = Fraction(number(each * min(*limits, Fraction(1, 2)) / 4, 3))
+    told = bad if form.tells_bad else each - bad
     # Where all events are counted by a metric of their own, those that are told apart are among them from the begin.
-    rest = EACH - told if form.in_total else EACH
+    rest = each - told if form.in_total else each
     weight = (max(limits) + 1) / 2
-    flood = Fraction(ceil(max(EACH * OUTAGE * weight / (1 - weight), slo.least)))
+    flood = Fraction(ceil(max(each * OUTAGE * weight / (1 - weight), slo.least)))
     told_flood = flood if form.tells_bad else NONE
     rest_flood = NONE if form.in_total and form.tells_bad else flood
     tells: list[Fraction | None] = [*[None] * BEGUN, *_rising(NONE, told, TOLD - BEGUN), *[None] * (ENDED - TOLD)]
@@ -64,15 +66,16 @@ def story(slo: Slo, form: Form) -> Story:
     rests: list[Fraction | None] = [*_rising(NONE, rest, BORN), *[rest * BORN] * (IDLE - BORN)]
     rests += _restarted(rest, rest_flood)
     seen = _Seen(form, told, rest)
-    looks = [seen.at(TOLD, told * _share(at - BEGUN), _share(at)) for at in LAST]
+    # What has begun within the unit counts by its last value, all else up to the evaluation.
+    looks = [seen.at(TOLD, told * _share((at - BEGUN) // 1), _share(at)) for at in LAST]
     steps = Moment(TOLD, sum((one.errors for one in looks), NONE), sum((one.total for one in looks), NONE))
     grown = (seen.at(BEGUN, NONE, Fraction(BEGUN)), seen.at(TOLD, told * (TOLD - BEGUN), Fraction(TOLD)))
     return Story(notation(tells), notation(rests), tuple(_moments(seen, slo, flood)), grown, steps, seen.late)
 
 
-def _share(samples: int) -> Fraction:
+def _share(samples: Fraction | int) -> Fraction:
     """The share of a unit that so many samples are."""
-    return Fraction(min(max(samples, 0), LOOKS), LOOKS)
+    return Fraction(min(max(samples, 0), LOOKS)) / LOOKS
 
 
 class _Seen(NamedTuple):
@@ -105,6 +108,11 @@ def _moments(seen: _Seen, slo: Slo, flood: Fraction) -> Iterable[Moment]:
     yield Moment(OUTAGE, flood, flood)
 
 
+def each_of(slo: Slo) -> Fraction:
+    """The events of a sample: so many that the alert on missing traffic is silent, also before a unit has passed."""
+    return max(EACH, 4 * SHARE * (slo.expected or 0) * slo.windows.step.seconds)
+
+
 def missed_of(slo: Slo) -> Fraction:
     """The events per second that are bad where none comes."""
     return slo.expected if slo.idle == "bad" and slo.expected else NONE
@@ -115,13 +123,13 @@ def _rising(start: Fraction, step: Fraction, more: int) -> list[Fraction]:
 
 
 def _restarted(step: Fraction, flood: Fraction) -> list[Fraction | None]:
-    """From zero again, then the outage.
+    """As from zero again, then the outage.
 
     First slower, then faster: in the whole unit the rate is `step` for every Prometheus, in half of it is another.
     """
     values: list[Fraction | None] = []
     value = NONE
-    for share in (0, 2, 1, 1, 3, 3):
+    for share in (2, 1, 1, 3, 3):
         value += step * share / 2
         values.append(value)
     return values + [value + flood * number_ for number_ in range(1, OUTAGE - RESTARTED + 1)]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tocsin.factory import Slo
 
+AT = "@"  # behind the name of a label: its value at a place of the proof of alerts
 Values = tuple[tuple[str, Fraction], ...]  # names of recorded series, and what they must be
 
 
@@ -25,6 +26,12 @@ def off(me: str, values: Values) -> str:
     return " + ".join(
         f"abs({name}{me} / {number(value)} - 1)" if value else f"abs({name}{me})" for name, value in values
     )
+
+
+def mine(slo: Slo) -> str:
+    """Selects what is recorded of an SLO but at the places of its alerts' proof, which may share the test."""
+    first = slo.by[0]
+    return f"{{slo={quote(slo.id)},{first}!~{quote(f'{first}{AT}.+')}}}"
 
 
 def both(window: Duration, errors: Fraction, total: Fraction) -> Values:
@@ -49,9 +56,9 @@ def crowd(slo: Slo, samples: int) -> Iterator[tuple[str, str]]:
         yield series(name, labels, f"1x{samples}")
 
 
-def one_of_each(slo: Slo, sample: int) -> Iterator[Reading]:
+def one_of_each(slo: Slo, me: str, sample: int) -> Iterator[Reading]:
     """Each window has one series of errors and one of all events: a further one would be hidden by a ratio of both."""
-    every = f'{{__name__=~"slo:(errors|total):rate.+",slo={quote(slo.id)}}}'
+    every = f'{{__name__=~"slo:(errors|total):rate.+",{me[1:]}'
     count = str(2 * len(set(slo.windows.all)))
     yield Reading(Duration(sample * slo.windows.step), f"count({every})", (("{}", count),))
 

@@ -26,7 +26,8 @@ Past = tuple[tuple[int, int], ...]  # the age of each sample, in steps of the te
 def window_proofs(slo: Slo, is_here: bool) -> Iterator[RuleTest]:
     """A past that was the worse the longer ago, told apart by each window; nothing where none is long.
 
-    Another SLO has the same past: its series must not be taken for ours.
+    Another SLO has the same past: its series must not be taken for ours. promtool has to make blocks of so many days,
+    and how long a window is does not depend on what its SLO counts: one SLO of a shape proves it for all.
     """
     lengths = [*slo.windows.summed, *([slo.period] if is_here else [])]
     if not lengths:
@@ -49,6 +50,7 @@ def window_proofs(slo: Slo, is_here: bool) -> Iterator[RuleTest]:
         slo.origin,
         tuple(Reading(end, expr, ((place, "1"),)) for expr in _exprs(slo, past, step, is_here)),
         end,
+        once=True,
     )
 
 

@@ -3,9 +3,9 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from tocsin.spec.scalars import Interval, Section, SignalId, kind, refuse
+from tocsin.spec.scalars import Interval, Read, Section, SignalId, kind, refuse
 
 
 def _folder(value: Any) -> str:
@@ -17,7 +17,7 @@ def _folder(value: Any) -> str:
     return value
 
 
-Folder = Annotated[str, BeforeValidator(_folder)]
+Folder = Annotated[str, Read(_folder)]
 
 
 class Deep(Section):

@@ -2,15 +2,15 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from tocsin.spec.scalars import Name, Section, Text, word
+from tocsin.spec.scalars import Name, Read, Section, Text, word
 from tocsin.spec.signals import Layer
 
 Severity = Literal["page", "ticket", "info"]
 Folder = Annotated[
     str,
-    BeforeValidator(
+    Read(
         word(
             r"[A-Za-z0-9](?:[ _-]?[A-Za-z0-9]){0,39}",
             "SPC103",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from tocsin.spec.scalars import Duration, Keep, Name, SecretFile, Section, SignalId, Text, Url, kind, refuse
+from tocsin.spec.scalars import Duration, Keep, Name, Read, SecretFile, Section, SignalId, Text, Url, kind, refuse
 
 
 def _size(value: Any) -> str:
@@ -16,7 +16,7 @@ def _size(value: Any) -> str:
     return value
 
 
-Size = Annotated[str, BeforeValidator(_size)]
+Size = Annotated[str, Read(_size)]
 
 
 class Password(Section):

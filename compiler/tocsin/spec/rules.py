@@ -2,21 +2,19 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from tocsin import units
-from tocsin.spec.scalars import Amount, Duration, LabelName, Name, Section, SignalId, Text, word
+from tocsin.spec.scalars import Amount, Duration, LabelName, Name, Read, Section, SignalId, Text, word
 from tocsin.spec.signals import Layer
 
 AlertName = Annotated[
     str,
-    BeforeValidator(
-        word(r"[A-Z][A-Za-z0-9]{0,99}", "ALR101", "the name of an alert", "letters and digits, a capital first")
-    ),
+    Read(word(r"[A-Z][A-Za-z0-9]{0,99}", "ALR101", "the name of an alert", "letters and digits, a capital first")),
 ]
 RecordName = Annotated[
     str,
-    BeforeValidator(
+    Read(
         word(
             r"(?!.{201})[a-z][a-zA-Z0-9_]*:[a-zA-Z0-9_]+(?::[a-zA-Z0-9_]+)*",
             "ALR101",

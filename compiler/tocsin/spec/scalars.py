@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict
+from pydantic_core import PydanticCustomError, core_schema
 
 from tocsin import hours, units
 from tocsin.diagnostics import near
@@ -24,6 +24,20 @@ class Section(BaseModel):
     """A mapping of the spec: every key known, every value of its written type, nothing changed later."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True, arbitrary_types_allowed=True)
+
+
+class Read:
+    """How a scalar is read: the annotation of a type whose values the function makes, or refuses.
+
+    pydantic's own validators judge the function and the type by themselves in each of two hundred fields.
+    """
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self._read = read
+
+    def __get_pydantic_core_schema__(self, _type: object, _handler: object) -> core_schema.CoreSchema:
+        """Whatever the function gives."""
+        return core_schema.no_info_plain_validator_function(self._read)
 
 
 def refuse(code: str, message: str, hint: str) -> PydanticCustomError:
@@ -184,19 +198,15 @@ _NAME = r"(?!.{41})[a-z](?:-?[a-z0-9])*"
 
 Name = Annotated[
     str,
-    BeforeValidator(
-        word(_NAME, "SPC103", "a name", "lower-case letters, digits and single hyphens, a letter first", "-")
-    ),
+    Read(word(_NAME, "SPC103", "a name", "lower-case letters, digits and single hyphens, a letter first", "-")),
 ]
 SignalId = Annotated[
     str,
-    BeforeValidator(
-        word(r"[a-z][a-z0-9_]{0,62}", "SPC103", "a signal's name", "lower-case letters, digits and `_`", "_")
-    ),
+    Read(word(r"[a-z][a-z0-9_]{0,62}", "SPC103", "a signal's name", "lower-case letters, digits and `_`", "_")),
 ]
 MetricName = Annotated[
     str,
-    BeforeValidator(
+    Read(
         word(
             r"[a-zA-Z_:][a-zA-Z0-9_:]{0,199}", "SIG104", "a metric name", "letters, digits, `_` and `:`, no digit first"
         )
@@ -204,7 +214,7 @@ MetricName = Annotated[
 ]
 LabelName = Annotated[
     str,
-    BeforeValidator(
+    Read(
         word(
             r"(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,99}",
             "LBL101",
@@ -216,15 +226,11 @@ LabelName = Annotated[
 ]
 Channel = Annotated[
     str,
-    BeforeValidator(
-        word(r"[#@]?[\w.-]{1,80}", "SPC103", "a Slack channel", "letters, digits, `.`, `_` and `-` behind its `#`")
-    ),
+    Read(word(r"[#@]?[\w.-]{1,80}", "SPC103", "a Slack channel", "letters, digits, `.`, `_` and `-` behind its `#`")),
 ]
 Region = Annotated[
     str,
-    BeforeValidator(
-        word(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62})", "SPC103", "a region", "letters, digits, `.`, `_` and `-`")
-    ),
+    Read(word(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62})", "SPC103", "a region", "letters, digits, `.`, `_` and `-`")),
 ]
 _PART = "[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
 _namespace = word(
@@ -234,12 +240,10 @@ _namespace = word(
     "lower-case letters, digits and inner hyphens",
     "-",
 )
-Namespaces = Annotated[
-    tuple[str, ...], BeforeValidator(lambda value: tuple(_namespace(text) for text in _texts(value)))
-]
+Namespaces = Annotated[tuple[str, ...], Read(lambda value: tuple(_namespace(text) for text in _texts(value)))]
 PodLabel = Annotated[
     str,
-    BeforeValidator(
+    Read(
         word(
             rf"(?:[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_PART}",
             "SPC103",
@@ -250,11 +254,11 @@ PodLabel = Annotated[
 ]
 PodLabelValue = Annotated[
     str,
-    BeforeValidator(word(_PART, "SPC103", "the value of a pod's label", "letters, digits and inner `.`, `_` and `-`")),
+    Read(word(_PART, "SPC103", "the value of a pod's label", "letters, digits and inner `.`, `_` and `-`")),
 ]
 ServiceName = Annotated[
     str,
-    BeforeValidator(
+    Read(
         word(
             r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?",
             "SPC103",
@@ -265,7 +269,7 @@ ServiceName = Annotated[
 ]
 DomainName = Annotated[
     str,
-    BeforeValidator(
+    Read(
         word(
             r"(?!.{254})[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*",
             "SPC103",
@@ -274,25 +278,23 @@ DomainName = Annotated[
         )
     ),
 ]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
-Text = Annotated[str, BeforeValidator(lambda value: _text(value, "text"))]
-Duration = Annotated[units.Duration, BeforeValidator(_duration("1ms", "1y"))]
-Keep = Annotated[units.Duration, BeforeValidator(_duration("2h", "10y"))]
-Grace = Annotated[units.Duration, BeforeValidator(_duration("1s", "6h"))]
+Texts = Annotated[tuple[str, ...], Read(_texts)]
+Text = Annotated[str, Read(lambda value: _text(value, "text"))]
+Duration = Annotated[units.Duration, Read(_duration("1ms", "1y"))]
+Keep = Annotated[units.Duration, Read(_duration("2h", "10y"))]
+Grace = Annotated[units.Duration, Read(_duration("1s", "6h"))]
 # Every rule looks back five minutes and needs two samples there.
-Interval = Annotated[units.Duration, BeforeValidator(_duration("100ms", "2m"))]
-Pace = Annotated[units.Duration, BeforeValidator(_duration("10s", "1d"))]
+Interval = Annotated[units.Duration, Read(_duration("100ms", "2m"))]
+Pace = Annotated[units.Duration, Read(_duration("10s", "1d"))]
 Percent = Annotated[
     Fraction,
-    BeforeValidator(_unit(units.parse_percent, "a percentage", "write it with its sign, as in 99.5%", zero=True)),
+    Read(_unit(units.parse_percent, "a percentage", "write it with its sign, as in 99.5%", zero=True)),
 ]
-Rate = Annotated[Fraction, BeforeValidator(_unit(units.parse_rate, "a rate", "write it as 20/s or 1200/min"))]
-Amount = Annotated[
-    Fraction, BeforeValidator(_unit(units.parse_amount, "an amount", "write it as 50, 200k or 5M", zero=True))
-]
+Rate = Annotated[Fraction, Read(_unit(units.parse_rate, "a rate", "write it as 20/s or 1200/min"))]
+Amount = Annotated[Fraction, Read(_unit(units.parse_amount, "an amount", "write it as 50, 200k or 5M", zero=True))]
 Bound = Annotated[
     Fraction,
-    BeforeValidator(
+    Read(
         _unit(
             units.parse_amount,
             "the bound of a bucket",
@@ -302,7 +304,7 @@ Bound = Annotated[
 ]
 BitRate = Annotated[
     Fraction,
-    BeforeValidator(
+    Read(
         _unit(units.parse_bit_rate, "a link speed", "write it as 400Gb/s", limits=("100Mb/s", "100Tb/s")),
     ),
 ]
@@ -312,14 +314,14 @@ _mail = word(
     "a mail address",
     "letters, digits, `.`, `_`, `%`, `+` and `-` around its `@`",
 )
-Mail = Annotated[str, BeforeValidator(_mail)]
-Mails = Annotated[tuple[str, ...], BeforeValidator(lambda value: tuple(_mail(text) for text in _texts(value)))]
+Mail = Annotated[str, Read(_mail)]
+Mails = Annotated[tuple[str, ...], Read(lambda value: tuple(_mail(text) for text in _texts(value)))]
 ProjectKey = Annotated[
-    str, BeforeValidator(word(r"[A-Z][A-Z0-9_]{0,99}", "SPC103", "a project's key", "upper-case letters and digits"))
+    str, Read(word(r"[A-Z][A-Z0-9_]{0,99}", "SPC103", "a project's key", "upper-case letters and digits"))
 ]
 Said = Annotated[
     str,
-    BeforeValidator(
+    Read(
         word(
             r"[A-Za-z0-9](?:[A-Za-z0-9 @._+-]{0,98}[A-Za-z0-9])?",
             "SPC103",
@@ -328,11 +330,11 @@ Said = Annotated[
         )
     ),
 ]
-Windows = Annotated[tuple[str, ...], BeforeValidator(_windows)]
-Patience = Annotated[units.Duration, BeforeValidator(_duration("5m", "1d"))]
-Measure = Annotated[str, BeforeValidator(_measure)]
-Version = Annotated[str, BeforeValidator(_version)]
-SecretFile = Annotated[str, BeforeValidator(_secret_file("Alertmanager"))]
-ScrapeFile = Annotated[str, BeforeValidator(_secret_file("Prometheus"))]
-Url = Annotated[str, BeforeValidator(_url)]
-Address = Annotated[str, BeforeValidator(_address)]
+Windows = Annotated[tuple[str, ...], Read(_windows)]
+Patience = Annotated[units.Duration, Read(_duration("5m", "1d"))]
+Measure = Annotated[str, Read(_measure)]
+Version = Annotated[str, Read(_version)]
+SecretFile = Annotated[str, Read(_secret_file("Alertmanager"))]
+ScrapeFile = Annotated[str, Read(_secret_file("Prometheus"))]
+Url = Annotated[str, Read(_url)]
+Address = Annotated[str, Read(_address)]
