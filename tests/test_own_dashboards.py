@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from tocsin.check.dashboards import filled
 from tocsin.cli import run
 from tocsin.dashboard import panels, problems, queries, upgraded
+from tocsin.dashboard.filled import filled
 from tocsin.diagnostics import Log
 from tocsin.jsontext import JsonError, Text, read
 from tocsin.naming import dashboard_uid
@@ -302,8 +302,9 @@ def told(folder: Path, expr: str, **more: Any) -> list[tuple[str, str]]:
         ("sum(up", [("PQL105", "")]),
         ('"ü😀" + up', [("PQL105", '\\"ü😀\\"')]),
         ("DCGM_FI_DEV_GPU_TEMPO", [("PQL214", "DCGM_FI_DEV_GPU_TEMPO")]),
-        ("node_load1 + team:x:y", [("DSH104", "")]),
-        ("topk($n, node_load1)", [("DSH104", "")]),
+        ("node_load1 + team:x:y", [("DSH108", "node_load1")]),
+        ("topk($n, node_load1)", [("DSH108", "node_load1")]),
+        ("max(node:gpus_present:count) or max(team:x:y)", [("DSH106", "team:x:y")]),
         ('up{node=~"$nod"} > $__range_s', [("DSH107", "$nod")]),
         ('label_replace(up, "node", "$1", "instance", "(.*):.*")', []),
     ],
@@ -349,16 +350,6 @@ def test_a_structure_that_grafana_does_not_have_is_told(
     assert "('colour' was unexpected)" in out
     assert "panel 'Up' Options legend: Additional properties are not allowed ('show' was unexpected)" in out
     assert "VFY106" not in out
-
-
-def test_a_recorded_series_that_nothing_records_is_told(
-    newest: dict[str, Tool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = built(
-        tmp_path, page(panel('max(gpu:hbm_active:max{gpu_uuid=~"a:b:c"}) + max(node:gpus_present:count)')), capsys
-    )
-    assert "error[DSH106]: the panel 'Up' of 'lab: Team' asks for gpu:hbm_active:max, which nothing records" in out
-    assert out.count("DSH106") == 1
 
 
 # --- texts of JSON know their places ----------------------------------------------------------------------------------
