@@ -138,6 +138,16 @@ def test_each_signal_that_is_taken_out_of_the_plan_is_missed_where_it_is_shown(n
     assert seen > 40
 
 
+def test_the_way_from_a_record_to_what_is_not_stored_is_told() -> None:
+    made = compiled("minimal")
+    left = {name: metric for name, metric in made.factory.metrics.items() if metric.signal != "xid"}
+    world = of_plan(made.factory._replace(metrics=left), made.plan)
+    said = {what for _, what in contradictions(pages("minimal")["gpus"], world, ())}
+    assert (
+        "it asks for gpu:xid_new:max1h, which is recorded from DCGM_FI_DEV_XID_ERRORS, and nothing stores that" in said
+    )
+
+
 @pytest.mark.parametrize("name", BUILT)
 def test_each_series_that_a_job_or_a_counters_file_drops_is_missed(name: str) -> None:
     """One by one, of those that a page shows itself."""

@@ -7,13 +7,14 @@ that will be written come to. A record of which a part is stored nowhere is stor
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import pattern
 from tocsin.catalog import DEEP_JOB, own_metrics, recorded_metrics
 from tocsin.ingest import TARGET_LABELS, labels_of
 from tocsin.plan import Alert, Record
-from tocsin.promql import metric_names, parse
+from tocsin.promql import metric_names, parse, quote
 from tocsin.promtypes import check, recorded_as
 from tocsin.promtypes.labels import Labels
 from tocsin.promtypes.quantity import ANY
@@ -112,7 +113,7 @@ class Stored(Mapping[str, Vector]):
 
     def _lacking(self, name: str) -> Iterator[str]:
         for file, record in self.records[name]:
-            for read in metric_names(parse(file.filled(record.expr)), alternatives=True):
+            for read in _reads(file, record):
                 if read in self.records and read not in self.raw:
                     yield from filter(None, [self.lacks(read)])
                 elif read not in self.raw:
@@ -122,16 +123,38 @@ class Stored(Mapping[str, Vector]):
         """What a record is by the types of all rules that record it: those of one name differ in labels and values."""
         self.found[name] = Vector()  # for a record that reads itself as it was
         made: list[Vector] = []
-        for file, record in self.records[name]:
+        # Rules that differ in names and values only have the same labels.
+        for file, record in {_form(record): (file, record) for file, record in self.records[name]}.values():
             text = file.filled(record.expr)
             vector = check(text, parse(text), self.world)[0]
             labels = vector.labels.plus(record.labels, certain=True)
             made.append(vector._replace(labels=labels.either(made[-1].labels) if made else labels))
         last = recorded_as(name, made[-1], self.world)
-        if len(made) == 1:
+        if len(self.records[name]) == 1:
             return last
-        same = len({(one.quantity.reading, one.quantity.unit) for one in made}) == 1
-        return last._replace(quantity=last.quantity if same else ANY, key=None, copies=frozenset())
+        return last._replace(quantity=ANY, key=None, copies=frozenset())
+
+
+def _form(record: Record) -> str:
+    """The expression of a record without the values of its labels."""
+    text = record.expr
+    for value in record.labels.values():
+        text = text.replace(quote(value), '"…"')
+    return text
+
+
+def _reads(file: RuleFile, record: Record) -> Iterator[str]:
+    """The names that a record reads; of many rules of one form that is parsed once."""
+    blanks = [(blank, text) for blank, text in file.blanks if blank in record.expr and "{" in blank]
+    hidden = {name for blank, _ in blanks for name in _names(blank)}
+    yield from (name for name in _names(_form(record)) if name not in hidden)
+    for _, text in blanks:
+        yield from _names(text)
+
+
+@cache
+def _names(text: str) -> tuple[str, ...]:
+    return metric_names(parse(text), alternatives=True)
 
 
 def _rules(plan: Plan) -> Iterator[tuple[RuleFile, Record | Alert]]:
