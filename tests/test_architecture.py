@@ -52,7 +52,7 @@ NOUNS = {
     "stores",
     "versions",
 }
-STAGES = {"load", "resolve", "check", "lower", "emit", "verify", "report", "write", "preview"}
+STAGES = {"load", "resolve", "check", "lower", "audit", "emit", "verify", "report", "write", "preview"}
 ASSEMBLY = {"pipeline"}
 THEATRE = {"drill", "stage"}  # what is done with a compiled spec by running it
 DOOR = {"cli", "__main__"}
@@ -74,6 +74,7 @@ NEVER = {
     "resolve": {"plan", "artifact"},
     "check": {"plan", "artifact", "spec"},
     "lower": {"diagnostics", "artifact", "spec", "document", "source"},
+    "audit": {"spec"},
     "emit": {"promtypes", "factory", "diagnostics", "spec", "document", "burn", "promql", "source"},
     "verify": {"spec", "factory", "plan", "document"},
     "report": {"spec", "factory", "plan", "artifact", "document"},

@@ -17,7 +17,6 @@ BAD = ROOT / "tests" / "cases" / "bad"
 # Codes that no small spec can raise, and what raises them instead.
 ELSEWHERE = {
     "DSH105": "only a build holds dashboards against Grafana's schema: test_own_dashboards",
-    "DSH106": "only a build knows everything that is recorded: test_own_dashboards",
     "MIX110": "only a build knows the names of all generated rules: test_mixins",
     "OUT101": "only a build compares with what is written: test_cli, test_write",
     "PRV101": "only a preview asks a Prometheus: test_preview_command",
@@ -35,6 +34,7 @@ ELSEWHERE = {
     "VFY121": "only a build looks for routes that nothing takes: test_routing",
     "VFY122": "only a build knows the labels of every alert: test_routing",
     "VFY123": "only a build renders the templates: test_notification_templates",
+    "VFY124": "only a build holds its own dashboards against the plan: test_audit",
     "YML110": "it takes a file of more than 16 MiB: test_messages.test_a_file_that_is_too_large_is_refused",
 }
 

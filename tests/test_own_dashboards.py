@@ -12,14 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from tocsin.check.dashboards import filled
 from tocsin.cli import run
 from tocsin.dashboard import panels, problems, queries, upgraded
+from tocsin.dashboard.filled import filled
+from tocsin.dashboard.judging import faults
 from tocsin.diagnostics import Log
 from tocsin.jsontext import JsonError, Text, read
 from tocsin.naming import dashboard_uid
 from tocsin.pipeline import compile_spec
 from tocsin.promql import PromqlError, parse
+from tocsin.promtypes import of_catalogue
 from tocsin.source import Source
 from tocsin.verify.dashboards import problems as judged
 
@@ -87,6 +89,14 @@ def test_it_comes_out_under_our_rules(tmp_path: Path) -> None:
     assert made["editable"] is False
     assert not {"id", "version", "iteration"} & made.keys()
     assert made["templating"]["list"][0]["name"] == "datasource"
+
+
+@pytest.mark.parametrize("options", ["node", {"mode": "include", "names": ["node"]}, "/n.*/"])
+@pytest.mark.parametrize("value", ["red", 3, True, [{"title": "n", "url": "/d/x"}], {"mode": "fixed"}])
+def test_what_an_override_matches_and_sets_is_of_any_type(options: object, value: object) -> None:
+    override = {"matcher": {"id": "byName", "options": options}, "properties": [{"id": "custom.x", "value": value}]}
+    shown = panel(fieldConfig={"defaults": {}, "overrides": [override]})
+    assert list(judged({**upgraded(page(shown)), "uid": "x"}, brought=True)) == []
 
 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
@@ -186,6 +196,24 @@ GOOD = page(
         gridPos={"x": 0, "y": 0, "w": 1, "h": 1}, links=[{"title": "a"}], fieldConfig=BOARDS["panels"][1]["fieldConfig"]
     ),
     {"type": "row", "title": "r", "panels": [panel("rate(a[$__interval])", id=1, datasource={"uid": "x"})]},
+    {
+        "type": "table",
+        "title": "t",
+        "targets": [{"expr": "up", "format": "table", "legendFormat": "{{node}}"}],
+        "transformations": [
+            {"id": "joinByField", "options": {"byField": "node"}},
+            {"id": "organize", "options": {"renameByName": {"node": "Host"}}},
+        ],
+        "fieldConfig": {
+            "defaults": {"links": [{"title": "n", "url": "/d/x?var-node=${__data.fields.Host}"}]},
+            "overrides": [
+                {
+                    "matcher": {"id": "byName", "options": "node"},
+                    "properties": [{"id": "links", "value": [{"title": "n", "url": "${__field.labels.node}"}]}],
+                }
+            ],
+        },
+    },
     templating=BOARDS["templating"],
     annotations={"list": [{"name": "a", "enable": True, "iconColor": "red", "expr": "up", "datasource": None}]},
     rows=[{"panels": [panel(span=3)]}],
@@ -216,6 +244,7 @@ def test_a_dashboard_of_any_form_is_told_or_becomes_one(place: tuple[Any, ...], 
         made = upgraded(broken)
         assert list(panels(made))
         list(judged(made, brought=True))
+        list(faults(broken, of_catalogue()))
 
 
 def test_what_the_fuzz_begins_with_is_sound() -> None:
@@ -302,8 +331,9 @@ def told(folder: Path, expr: str, **more: Any) -> list[tuple[str, str]]:
         ("sum(up", [("PQL105", "")]),
         ('"ü😀" + up', [("PQL105", '\\"ü😀\\"')]),
         ("DCGM_FI_DEV_GPU_TEMPO", [("PQL214", "DCGM_FI_DEV_GPU_TEMPO")]),
-        ("node_load1 + team:x:y", [("DSH104", "")]),
-        ("topk($n, node_load1)", [("DSH104", "")]),
+        ("node_load1 + team:x:y", [("DSH108", "node_load1")]),
+        ("topk($n, node_load1)", [("DSH108", "node_load1")]),
+        ("max(node:gpus_present:count) or max(team:x:y)", [("DSH106", "team:x:y")]),
         ('up{node=~"$nod"} > $__range_s', [("DSH107", "$nod")]),
         ('label_replace(up, "node", "$1", "instance", "(.*):.*")', []),
     ],
@@ -315,6 +345,100 @@ def test_what_is_wrong_with_a_query_is_told_at_its_characters(
     assert [code for code, _ in found] == [code for code, _ in expected]
     for (_, there), (_, wanted) in zip(found, expected, strict=True):
         assert not wanted or wanted == there
+
+
+def table(*exprs: str, steps: list[Any] | None = None, url: str = "") -> dict[str, Any]:
+    """A table of these queries, with a data link."""
+    return {
+        "type": "table",
+        "title": "Table",
+        "targets": [{"expr": expr, "format": "table"} for expr in exprs],
+        "transformations": steps or [],
+        "fieldConfig": {"defaults": {"links": [{"title": "on", "url": url}]}, "overrides": []},
+    }
+
+
+def graph(*exprs: str, legend: str = "", url: str = "") -> dict[str, Any]:
+    """A graph of these queries, with a legend and a data link."""
+    targets = [{"expr": expr, "legendFormat": legend} for expr in exprs]
+    links = {"defaults": {"links": [{"title": "on", "url": url}]}, "overrides": []}
+    return {"type": "timeseries", "title": "Graph", "targets": targets, "fieldConfig": links}
+
+
+BY_NODE, ALL = "max by (node) (up)", "max(up)"
+RENAMED = {"id": "organize", "options": {"renameByName": {"node": "Host", "rack": "Rack"}}}
+MADE = {"id": "calculateField", "options": {"alias": "rack"}}
+
+
+@pytest.mark.parametrize(
+    ("shown", "needed"),
+    [
+        (graph(BY_NODE, legend="{{ node }} is {{__name__}}"), ""),
+        (graph(BY_NODE, legend="__auto"), ""),
+        (graph(BY_NODE, legend="{{rack}}"), "rack"),
+        (graph(BY_NODE, ALL, legend="{{node}}"), "node"),  # the second query's lines would have no name
+        (graph(BY_NODE, ALL, url="?n=${__field.labels.node:percentencode}&t=${__url_time_range}"), ""),
+        (graph(BY_NODE, ALL, url="?n=${__field.labels.rack}"), "rack"),
+        (graph(BY_NODE, ALL, url='?n=${__field.labels["rack"]}'), "rack"),
+        (graph("sum by ($by) (up)", url="?n=${__field.labels.rack}", legend="{{rack}}"), ""),  # nobody knows here
+        (graph('count_values("size", up)', legend="{{size}}"), ""),
+        (graph('label_replace(up, "rack", "$1", "node", "(.*)-.*")', legend="{{rack}}"), ""),
+        (table(BY_NODE, url="?n=${__data.fields.node}&v=${__data.fields.Value}"), ""),
+        (table(BY_NODE, url="?n=${__data.fields.rack}"), "rack"),
+        (table(BY_NODE, steps=[RENAMED], url='?n=${__data.fields["Host"]}'), ""),
+        (table(BY_NODE, steps=[RENAMED], url="?n=${__data.fields.Rack}"), "Rack"),
+        (table(BY_NODE, steps=[MADE], url="?n=${__data.fields.rack}"), ""),  # a field that the table makes itself
+        (table(BY_NODE, ALL, steps=[{"id": "joinByField", "options": {"byField": "node"}}]), "node"),
+        (table(BY_NODE, BY_NODE, steps=[{"id": "joinByField", "options": {"byField": "node"}}]), ""),
+        (table(BY_NODE, ALL, steps=[{"id": "joinByField", "options": {"byField": "Time"}}]), ""),
+    ],
+)
+def test_a_label_that_is_shown_or_handed_on_is_one_of_the_querys(
+    shown: dict[str, Any], needed: str, tmp_path: Path
+) -> None:
+    variables = {"list": [{"type": "textbox", "name": "by"}]}
+    found = told(tmp_path, "up", panels=[shown], templating=variables)
+    assert found == ([("DSH109", needed)] if needed else [])
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("label_values(up, node)", []),
+        ("label_values(up,rack)", [("DSH109", "rack")]),
+        ("label_values(max by (node) (up), node )", []),
+        ("label_values(node)", []),
+        ("label_values(up, $by)", []),
+        ("label_names()", []),
+        ("metrics(up)", []),
+        ("query_result(topk(3, up))", []),
+        ("query_result(topk(3, ups))", [("DSH108", "ups")]),
+        ({"query": "label_values(up, rack)", "refId": "A"}, [("DSH109", "rack")]),
+    ],
+)
+def test_the_values_of_a_variable_are_those_of_a_label(
+    query: object, expected: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    variables = [{"type": "query", "name": "node", "query": query}, {"type": "textbox", "name": "by"}]
+    assert told(tmp_path, "up", templating={"list": variables}) == expected
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        ('up{job="node"}', []),
+        ('up{job=~"no.*"}', []),
+        ('up{job!="elsewhere"}', []),
+        ('up{job=~"$by"}', []),
+        ('up{job="elsewhere"}', [("PQL104", '\\"elsewhere\\"')]),
+        ('ALERTS{alertname="GpuLost"}', []),
+        ('ALERTS{alertname=~"Gone.*"}', [("PQL104", '\\"Gone.*\\"')]),
+        ('{__name__=~"DCGM_FI_DEV_GPU_TEMP|DCGM_FI_DEV_GPU_TEMPO|tempo"}', [("DSH108", "tempo")]),
+    ],
+)
+def test_jobs_and_alerts_are_those_of_the_plan(expr: str, expected: list[tuple[str, str]], tmp_path: Path) -> None:
+    variables = {"list": [{"type": "textbox", "name": "by"}]}
+    assert told(tmp_path, expr, templating=variables) == expected
 
 
 def test_variables_and_annotations_are_asked_about_too(tmp_path: Path) -> None:
@@ -349,16 +473,6 @@ def test_a_structure_that_grafana_does_not_have_is_told(
     assert "('colour' was unexpected)" in out
     assert "panel 'Up' Options legend: Additional properties are not allowed ('show' was unexpected)" in out
     assert "VFY106" not in out
-
-
-def test_a_recorded_series_that_nothing_records_is_told(
-    newest: dict[str, Tool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = built(
-        tmp_path, page(panel('max(gpu:hbm_active:max{gpu_uuid=~"a:b:c"}) + max(node:gpus_present:count)')), capsys
-    )
-    assert "error[DSH106]: the panel 'Up' of 'lab: Team' asks for gpu:hbm_active:max, which nothing records" in out
-    assert out.count("DSH106") == 1
 
 
 # --- texts of JSON know their places ----------------------------------------------------------------------------------

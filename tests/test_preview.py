@@ -14,6 +14,7 @@ from py_mini_racer import MiniRacer
 
 from conftest import ROOT
 from preview_made import FOLDERS, HOSTILE, HOUR, Told, artifacts, hostile_page, panel
+from tocsin.artifact import Artifact
 from tocsin.preview.boards import boards
 from tocsin.preview.choices import gathered
 from tocsin.preview.heatmaps import buckets
@@ -221,6 +222,28 @@ def test_a_list_of_values_is_bounded_and_says_so() -> None:
 def test_no_dashboard_has_more_choices_than_the_limit() -> None:
     found = gathered(boards(artifacts(), FOLDERS), Told(), HOUR, 2)
     assert [*found.choices["two"]] == [(None,), ("a",)]
+
+
+def test_a_panel_without_data_says_who_else_records_what_it_asks_for() -> None:
+    said = {"a:b:c": "where the store is read", "a:b": "by nobody whom it asks"}
+    target = {"expr": 'max(a:b:c{node="a:b"}) or broken', "instant": False}
+    empty = {**target, "expr": "max(a:b:c)"}
+    model = {
+        "uid": "two",
+        "title": "t",
+        "templating": {"list": []},
+        "panels": [panel("stat", targets=[one]) for one in (empty, target, {**empty, "expr": "up"})],
+    }
+    found = gathered(
+        boards([Artifact("grafana/dashboards/f/two.json", json.dumps(model), ())], FOLDERS), Told(()), HOUR, 1, said
+    )
+    (numbers,) = found.choices["two"].values()
+    parts = [json.loads(found.parts[number]) for number in numbers[:3]]
+    assert parts[0] == {"rows": [], "more": 0, "why": "No data here: a:b:c is recorded where the store is read."}
+    assert parts[1] == {"error": "Prometheus refuses the query: parse error"}
+    assert parts[2] == {"rows": [], "more": 0}
+    found = gathered(found.boards, Told(), HOUR, 1, said)
+    assert "No data" not in "".join(found.parts)
 
 
 def test_nothing_is_asked_twice_and_a_refusal_is_shown_in_itspanel() -> None:

@@ -12,8 +12,11 @@ import pytest
 from command import tocsin
 from conftest import ROOT
 from tocsin.cli import run
+from tocsin.cli.preview import elsewhere
+from tocsin.diagnostics import Log
 from tocsin.fleet.listener import Listener
 from tocsin.fleet.program import free_address
+from tocsin.pipeline import compile_spec
 from toolbox import best
 
 if TYPE_CHECKING:
@@ -57,6 +60,28 @@ def test_the_page_is_written_whole(url: str, tmp_path: Path, capsys: pytest.Capt
     assert text.startswith("<!DOCTYPE html>")
     assert f"What {url} knew of the last 30m." in text
     assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_what_a_spec_brings_is_not_drawn_and_the_page_says_so(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = str(ROOT / "tests" / "cases" / "mixins" / "spec.yaml")
+    assert run(["preview", spec, "--prometheus", url, "--last", "30m", "--choices", "1", "--output", "-"]) == 0
+    out = capsys.readouterr().out
+    assert "The dashboards that the spec brings are not drawn." in out
+    assert "lab: nodes and GPUs" in out
+    assert "lab: Pressure" not in out
+
+
+def test_who_records_what_no_server_does_that_scrapes() -> None:
+    """The periods of SLOs that outlive their servers; of a spec with no such SLO nothing."""
+    found = {}
+    for spec in ("ai-factory", "incident-world"):
+        made = compile_spec(str(ROOT / "specs" / f"{spec}.yaml"), Log(), {})
+        assert made is not None
+        found[spec] = elsewhere(made.plan)
+    who = "where the tier's store is read, by rules/slo_periods-warm.yml"
+    assert found["incident-world"] == {}
+    assert found["ai-factory"]["slo:budget_remaining:ratio"] == who
+    assert set(found["ai-factory"].values()) == {who}
 
 
 def test_the_page_can_go_to_standard_output(url: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,8 @@
-"""The order of the stages, and nothing else: load, resolve, check, lower, emit, verify, write."""
+"""The order of the stages, and nothing else: load, resolve, check, lower, audit, emit, verify, write."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from tocsin.resolve import resolve
 if TYPE_CHECKING:
     from tocsin.artifact import Artifact
     from tocsin.diagnostics import Log
+    from tocsin.document import Document
     from tocsin.factory import Factory
     from tocsin.plan import Plan
     from tocsin.source import Source
@@ -28,7 +30,31 @@ class Compiled:
 
 
 def understand(path: str, log: Log, sources: dict[str, Source], stdin: bytes | None = None) -> Factory | None:
-    """load, resolve, check: everything wrong with a spec is told in one run. None where something is."""
+    """load, resolve, check: everything wrong with a spec is told in one run. None where something is.
+
+    Dashboards that it brings are held against the plan as well.
+    """
+    found = _understood(path, log, sources, stdin)
+    if found is None:
+        return None
+    document, factory = found
+    return None if factory.dashboards and _planned(document, factory, log) is None else factory
+
+
+def compile_spec(path: str, log: Log, sources: dict[str, Source], stdin: bytes | None = None) -> Compiled | None:
+    """understand, lower, emit: a spec without mistakes becomes files, which are still values."""
+    found = _understood(path, log, sources, stdin)
+    plan = _planned(*found, log) if found else None
+    if found is None or plan is None:
+        return None
+    from tocsin.emit import emit
+
+    return Compiled(found[1], plan, emit(plan))
+
+
+def _understood(
+    path: str, log: Log, sources: dict[str, Source], stdin: bytes | None
+) -> tuple[Document, Factory] | None:
     try:
         document = load(path, log, sources, stdin)
         if document is None:
@@ -37,16 +63,17 @@ def understand(path: str, log: Log, sources: dict[str, Source], stdin: bytes | N
         check(factory, document, log)
     except TooManyError:
         return None
-    return None if log.failed else factory
+    return None if log.failed else (document, factory)
 
 
-def compile_spec(path: str, log: Log, sources: dict[str, Source], stdin: bytes | None = None) -> Compiled | None:
-    """understand, lower, emit: a spec without mistakes becomes files, which are still values."""
-    factory = understand(path, log, sources, stdin)
-    if factory is None:
-        return None
-    from tocsin.emit import emit  # `check` stays fast without the second half of the compiler
-    from tocsin.lower import lower
+def _planned(document: Document, factory: Factory, log: Log) -> Plan | None:
+    """lower, audit; None where a dashboard asks for what nothing of the plan stores."""
+    from tocsin.lower import lower  # `check` stays fast without the second half of the compiler
 
     plan = lower(factory)
-    return Compiled(factory, plan, emit(plan))
+    if factory.dashboards:
+        from tocsin.audit import audit_brought
+
+        with suppress(TooManyError):
+            audit_brought(factory, plan, document, log)
+    return None if log.failed else plan

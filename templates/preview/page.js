@@ -172,7 +172,7 @@
     body.classList.add(panel.kind);
     if (part.error) return body.append(element("div", "empty", part.error));
     if (!part.rows.length || part.rows.every((row) => row.values && row.values.every((value) => value === null))) {
-      return body.append(element("div", "empty", "No data"));
+      return body.append(element("div", "empty", part.why || "No data"));
     }
     ends.push(DRAW[panel.kind](body, panel, part, seen));
   };

@@ -276,10 +276,11 @@ def own_metrics() -> tuple[Metric, ...]:
 
 @cache
 def recorded_metrics() -> tuple[Metric, ...]:
-    """The series that tocsin records, with all their labels."""
+    """The series that tocsin records, with all their labels; those with a signal where that is collected."""
     _, *series = _read("recorded.yaml")
     return tuple(
-        Metric(signal="", exporter="", entity="recorded", labels=tuple(row.pop("labels")), **row) for row in series
+        Metric(**{"signal": "", **row, "labels": tuple(row["labels"])}, exporter="", entity="recorded")
+        for row in series
     )
 
 

@@ -212,10 +212,13 @@ class _Run:
         with progress("compiling", os.environ):
             compiled = compile_spec(_existing(self.path), self.log, self.sources, _stdin(self.path))
         if compiled is not None and tools:
+            from tocsin.audit import audit_own
             from tocsin.verify import run_tests, verify
 
             with progress("proving", os.environ), suppress(TooManyError):
                 (run_tests if tests_only else verify)(compiled.artifacts, *tools, self.log)
+                if not tests_only:
+                    audit_own(compiled.factory, compiled.plan, compiled.artifacts, self.log)
             _fit(tools, compiled, self.log)
         return None if self.log.failed else compiled
 

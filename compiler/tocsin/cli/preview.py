@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from tocsin.pipeline import Compiled
+    from tocsin.plan import Plan
     from tocsin.preview import Prometheus
     from tocsin.units import Duration
 
@@ -74,8 +75,24 @@ def _drawn(
     folders = {board.uid: board.folder for board in compiled.plan.dashboards}
     period = Period.before(time.time(), length)
     about = {"factory": compiled.plan.factory, **about}
+    if compiled.plan.pages:
+        about["note"] += " The dashboards that the spec brings are not drawn."
     with progress("asking Prometheus", os.environ):
-        return drawn(compiled.artifacts, folders, prometheus, period, options.choices, about)
+        return drawn(compiled.artifacts, folders, prometheus, period, options.choices, about, elsewhere(compiled.plan))
+
+
+def elsewhere(plan: Plan) -> dict[str, str]:
+    """Recorded series that no server records that scrapes, and who does: where a tier's store is read."""
+    here = {path for server in plan.servers if server.jobs for path in server.rule_files}
+    records = [
+        (rule.name, file.path)
+        for file in plan.rules
+        for group in file.groups
+        for rule in group.rules
+        if not hasattr(rule, "hold")
+    ]
+    near = {name for name, path in records if path in here}
+    return {name: f"where the tier's store is read, by {path}" for name, path in records if name not in near}
 
 
 def _length(text: str) -> Duration:

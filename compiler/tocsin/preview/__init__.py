@@ -29,11 +29,13 @@ def preview(
     period: Period,
     limit: int,
     about: Mapping[str, str],
+    elsewhere: Mapping[str, str],
 ) -> str:
     """The page. `folders` are those of the dashboards by uid, `limit` how many choices of each are in the page.
 
-    `about` is what the page says of itself: `factory`, `source` (where the data is from) and `note`. ToolError where
-    Prometheus cannot be asked.
+    `elsewhere` says of recorded series that may not be here who records them: a panel without data shows it. `about` is
+    what the page says of itself: `factory`, `source` (where the data is from) and `note`. ToolError where Prometheus
+    cannot be asked.
     """
     drawn = boards(artifacts, folders)
-    return page(gathered(drawn, prometheus, period, limit), period, about)
+    return page(gathered(drawn, prometheus, period, limit, elsewhere), period, about)

@@ -34,8 +34,9 @@ class Board:
 
 
 def boards(artifacts: Iterable[Artifact], folders: Mapping[str, str]) -> list[Board]:
-    """Every dashboard among some files, by folder and title."""
-    found = [_board(json.loads(one.text), folders) for one in artifacts if one.path.startswith(_FOLDER)]
+    """The dashboards of these folders, by their uids, among some files; by folder and title."""
+    models = (json.loads(one.text) for one in artifacts if one.path.startswith(_FOLDER))
+    found = [_board(model, folders) for model in models if model["uid"] in folders]
     return sorted(found, key=lambda board: (board.folder, board.title))
 
 

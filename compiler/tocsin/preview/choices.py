@@ -9,9 +9,11 @@ all can be followed there, the links of what fires before those of what does not
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tocsin.preview.marks import beginnings
@@ -20,7 +22,7 @@ from tocsin.preview.prometheus import RefusedError
 from tocsin.preview.variables import interpolated, matcher
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tocsin.preview.boards import Board
     from tocsin.preview.prometheus import Prometheus, Series
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     Answer = tuple[list[Series], str]  # series, or why there are none
 
 _AT_ONCE = 4  # queries
+_WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 
 
 @dataclass(slots=True)
@@ -46,11 +49,17 @@ class Gathered:
     choices: dict[str, dict[Choice, list[int]]] = field(default_factory=dict)
 
 
-def gathered(boards: Sequence[Board], prometheus: Prometheus, period: Period, limit: int) -> Gathered:
-    """Ask for all that the page holds. ToolError where Prometheus cannot be asked."""
+def gathered(
+    boards: Sequence[Board],
+    prometheus: Prometheus,
+    period: Period,
+    limit: int,
+    elsewhere: Mapping[str, str] = MappingProxyType({}),
+) -> Gathered:
+    """Ask for all that the page holds; `elsewhere` is as of `preview`. ToolError where Prometheus cannot be asked."""
     found = Gathered(boards)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        asker = _Asker(prometheus, period, pool)
+        asker = _Asker(prometheus, period, pool, elsewhere)
         by_uid = {board.uid: board for board in boards}
         for board in boards:
             found.values[board.uid] = [asker.values(board, index) for index in range(len(board.variables))]
@@ -98,7 +107,10 @@ def _number(numbers: dict[str, int], parts: list[str], shown: dict[str, Any]) ->
 class _Asker:
     """Asks Prometheus what panels show, nothing twice."""
 
-    def __init__(self, prometheus: Prometheus, period: Period, pool: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, prometheus: Prometheus, period: Period, pool: ThreadPoolExecutor, elsewhere: Mapping[str, str]
+    ) -> None:
+        self._elsewhere = elsewhere
         self._prometheus = prometheus
         self._period = period
         self._pool = pool
@@ -145,4 +157,11 @@ class _Asker:
         for _, refusal in answers:
             if refusal:
                 return {"error": f"Prometheus refuses the query: {refusal}"}
-        return part(panel, [series for series, _ in answers], self._period)
+        made = part(panel, [series for series, _ in answers], self._period)
+        return made if made.get("rows") or "error" in made else {**made, **self._why(panel)}
+
+    def _why(self, panel: dict[str, Any]) -> dict[str, str]:
+        """Why a panel has no data, where a series that it asks for is recorded by somebody else."""
+        words = {word for target in panel.get("targets", ()) for word in _WORD.findall(target["expr"])}
+        found = [f"{name} is recorded {who}." for name, who in self._elsewhere.items() if name in words]
+        return {"why": "No data here: " + " ".join(found)} if found else {}

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from tocsin.promql.functions import ValueType
 from tocsin.promql.literals import duration_text, quote
 
+_NAMES = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*(?:\|[a-zA-Z_:][a-zA-Z0-9_:]*)*")
 LABEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MATCHER_OPERATORS = ("=", "!=", "=~", "!~")
 
@@ -258,16 +259,21 @@ def selectors(expr: Expr) -> tuple[Selector, ...]:
     return tuple(node for node in walk(expr) if isinstance(node, Selector))
 
 
-def metric_names(expr: Expr) -> tuple[str, ...]:
+def metric_names(expr: Expr, *, alternatives: bool = False) -> tuple[str, ...]:
     """The metrics that the expression reads, each once, in the order of the text.
 
-    A name given as `__name__="…"` counts; what `__name__=~"…"` may match is not known here.
+    A name given as `__name__="…"` counts, and with `alternatives` those of `__name__=~"a|b"`; what another pattern may
+    match is not known here.
     """
     names: dict[str, None] = {}
     for selector in selectors(expr):
         if selector.metric is not None:
             names[selector.metric] = None
-        names |= {m.value: None for m in selector.matchers if m.label == "__name__" and m.op == "="}
+        for one in selector.matchers if selector.metric is None else ():
+            if one.label == "__name__" and one.op == "=":
+                names[one.value] = None
+            elif one.label == "__name__" and one.op == "=~" and alternatives and _NAMES.fullmatch(one.value):
+                names |= dict.fromkeys(one.value.split("|"))
     return tuple(names)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.promtypes.findings import Finding
 from tocsin.promtypes.judging import check, check_rate, judged, parsed
+from tocsin.promtypes.selectors import no_label
 from tocsin.promtypes.vector import Vector
 from tocsin.promtypes.world import World, of_catalogue, scraped
 
@@ -26,6 +27,7 @@ __all__ = [
     "check",
     "check_rate",
     "judged",
+    "no_label",
     "of_catalogue",
     "of_factory",
     "parsed",

@@ -1,0 +1,80 @@
+"""Plan in, diagnostics out: whether the servers store what dashboards ask, with the labels that these show.
+
+What a team or a mixin brings is told where it is written. Of our own pages a contradiction is a mistake of the
+compiler's: they are read as they will be written, and a build alone pays for it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tocsin.catalog import recorded_metrics
+from tocsin.dashboard.judging import UNKNOWN, faults
+from tocsin.promtypes.stored import Stored, names_of, of_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tocsin.artifact import Artifact
+    from tocsin.dashboard.judging import Fault
+    from tocsin.diagnostics import Log
+    from tocsin.document import Document
+    from tocsin.factory import Factory
+    from tocsin.plan import Plan
+    from tocsin.promtypes import World
+    from tocsin.promtypes.stored import Named
+
+_PAGES = "grafana/dashboards/"
+
+
+def audit_brought(factory: Factory, plan: Plan, document: Document, log: Log) -> None:
+    """Every dashboard of the spec and of its mixins; names that nobody knows were told by the checks."""
+    world, called = of_plan(factory, plan), names_of(factory, plan)
+    for section, name, model in document.pages:
+        made = (document.mixins[name] if section == "mixins" else document.dashboards[name]).made
+        named = document.places.value(section, name, "path")
+        for fault in faults(model, world, called):
+            if fault.code != UNKNOWN:
+                fault.tell(str(model["title"]), made, named, log)
+            elif ":" in fault.name:
+                what = f"it asks for {fault.name}, {_why(fault.name, world)}"
+                told = fault._replace(code="DSH106", message=what, hint=_how(fault))
+                told.tell(str(model["title"]), made, named, log)
+
+
+def audit_own(factory: Factory, plan: Plan, artifacts: Iterable[Artifact], log: Log) -> None:
+    """Every dashboard that the compiler makes itself."""
+    brought = {page.name for page in plan.pages}
+    world, called = of_plan(factory, plan), names_of(factory, plan)
+    for artifact in artifacts:
+        name = artifact.path.rpartition("/")[2].removesuffix(".json")
+        if artifact.path.startswith(_PAGES) and name not in brought:
+            for fault, what in contradictions(json.loads(artifact.text), world, called):
+                said = f"{fault.where} of {artifact.path}: {what}"
+                log.error("VFY124", said, artifact.origin(1), "please report this with the spec")
+
+
+def contradictions(model: dict[str, Any], world: World, called: Sequence[Named]) -> Iterator[tuple[Fault, str]]:
+    """What a page of ours asks that is not there or means nothing, each in words."""
+    for fault in faults(model, world, called):
+        unknown = fault.code == UNKNOWN
+        yield fault, f"it asks for {fault.name}, {_why(fault.name, world)}" if unknown else fault.message
+
+
+def _why(name: str, world: World) -> str:
+    """Why a series is not there."""
+    series = world.series
+    lacking = series.lacks(name) if isinstance(series, Stored) and name in series.records else ""
+    if lacking:
+        return f"which is recorded from {lacking}, and nothing stores that"
+    return "which nothing records in this factory" if ":" in name else "which nothing stores"
+
+
+def _how(fault: Fault) -> str:
+    """How a series would be recorded."""
+    signal = next((metric.signal for metric in recorded_metrics() if metric.name == fault.name), "")
+    if fault.hint and not signal:
+        return fault.hint
+    first = f"name `{signal}` under `signals.collect`" if signal else "collect the signal that it follows from"
+    return f"{first}, record it under `records`, or leave the panel out"

@@ -1,0 +1,157 @@
+"""What a dashboard asks, and which labels of the answers it shows or hands on: of panels, variables and annotations."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tocsin.dashboard.form import foreign, listed, panels, targets, titled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Model = dict[str, Any]
+
+_LABEL_VALUES = re.compile(r"\s*label_values\((?:(?P<expr>.+),)?\s*(?P<label>[^,()]+?)\s*\)\s*", re.DOTALL)
+_QUERY_RESULT = re.compile(r"\s*query_result\((?P<expr>.*)\)\s*", re.DOTALL)
+_NAMES = re.compile(r"\s*(?:label_names|metrics)\(.*\)\s*", re.DOTALL)
+_LEGEND = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+# Grafana, "Configure data links": the labels of a series, and the fields of a row of a table.
+_NAMED = r'(?:\.([A-Za-z_]\w*)|\.?\["([A-Za-z_]\w*)"\])'
+_OF_SERIES = re.compile(r"\$\{__field\.labels" + _NAMED)
+_OF_ROW = re.compile(r"\$\{__data\.fields" + _NAMED)
+# Transformations after which every column is still a label, a time or a value; others make fields of their own.
+_PLAIN = ("organize", "joinByField", "filterFieldsByName", "merge", "sortBy", "limit", "filterByValue")
+_NO_LABEL = re.compile(r"Time|Metric|Value( #[A-Z]+)?")  # what Grafana calls the other fields of a query
+
+
+class Shown(NamedTuple):
+    """A label that is shown or handed on, by `what`; its name stands in the characters [start, end) of `text`."""
+
+    label: str
+    what: str
+    text: str
+    start: int
+    end: int
+
+
+class Query(NamedTuple):
+    """PromQL with Grafana's variables, from `start` on in what is `written`; its series need each of the labels.
+
+    `text` is whatever a generator wrote, or None where it wrote nothing.
+    """
+
+    text: Any
+    written: str
+    start: int = 0
+    labels: tuple[Shown, ...] = ()
+
+
+class Asking(NamedTuple):
+    """A panel, a variable or an annotation: its queries, and the labels that the series of one of them need."""
+
+    where: str
+    queries: tuple[Query, ...]
+    labels: tuple[Shown, ...] = ()
+
+
+def asked(model: Model) -> Iterator[Asking]:
+    """Everything that asks Prometheus, in the order of the dashboard."""
+    for panel in panels(model):
+        asks = [target for target in targets(panel) if not foreign(target)]
+        if asks:
+            joined = tuple(_joined(panel, asks))
+            queries = tuple(_of_target(target, joined) for target in asks)
+            yield Asking(f"the panel '{titled(panel)}'", queries, tuple(_handed_on(panel, asks)))
+    for variable in listed(model, "templating"):
+        if not foreign(variable) and variable.get("type") == "query":
+            yield Asking(f"the variable '{variable.get('name')}'", tuple(_of_variable(variable.get("query"))))
+    for annotation in listed(model, "annotations"):
+        written = annotation.get("expr")
+        if not foreign(annotation) and isinstance(written, str) and written.strip():
+            texts = [("title", annotation.get("titleFormat")), ("text", annotation.get("textFormat"))]
+            labels = tuple(shown for what, text in texts for shown in _in(_LEGEND, text, f"its {what}"))
+            yield Asking(f"the annotation '{annotation.get('name')}'", (Query(written, written, 0, labels),))
+
+
+def _of_target(target: Model, joined: tuple[Shown, ...]) -> Query:
+    expr = target.get("expr")
+    legend = _in(_LEGEND, target.get("legendFormat"), "its legend")
+    return Query(expr, expr if isinstance(expr, str) else "", 0, (*legend, *joined))
+
+
+def _of_variable(written: Any) -> Iterator[Query]:
+    """The PromQL in a query of a variable, as far as there is some."""
+    text = written.get("query") if isinstance(written, dict) else written
+    if not isinstance(text, str) or not text.strip():
+        return
+    values = _LABEL_VALUES.fullmatch(text)
+    found = values or _QUERY_RESULT.fullmatch(text)
+    if values and values["expr"]:
+        start, end = values.span("label")
+        labels = () if "$" in values["label"] else (Shown(values["label"], "its list of values", text, start, end),)
+        yield Query(values["expr"], text, values.start("expr"), labels)
+    elif found and found["expr"]:
+        yield Query(found["expr"], text, found.start("expr"))
+    elif not found and not _NAMES.fullmatch(text):
+        yield Query(text, text)
+
+
+def _in(pattern: re.Pattern[str], text: Any, what: str) -> Iterator[Shown]:
+    """The labels that a text names; the name that every series has is none of them."""
+    for found in pattern.finditer(text) if isinstance(text, str) else ():
+        group = next(number for number, name in enumerate(found.groups(), 1) if name)
+        if found[group] != "__name__":
+            yield Shown(found[group], what, text, found.start(group), found.end(group))
+
+
+def _handed_on(panel: Model, asks: list[Model]) -> Iterator[Shown]:
+    """The labels whose values the data links of a panel take along."""
+    columns = _columns(panel, asks)
+    for link in _links(panel):
+        what = f"the link '{link.get('title') or link.get('url')}'"
+        yield from _in(_OF_SERIES, link.get("url"), what)
+        for shown in _in(_OF_ROW, link.get("url"), what) if columns is not None else ():
+            label = columns.get(shown.label, shown.label) if columns else shown.label
+            if not _NO_LABEL.fullmatch(label):
+                yield shown._replace(label=label)
+
+
+def _columns(panel: Model, asks: list[Model]) -> dict[str, str] | None:
+    """The headings of a table with the fields below them; None where nobody knows its fields."""
+    found: dict[str, str] = {}
+    if any(target.get("format") != "table" for target in asks):
+        return None
+    for step in _dicts(panel.get("transformations")):
+        if step.get("id") not in _PLAIN:
+            return None
+        named = _dict(step.get("options")).get("renameByName")
+        found |= {heading: name for name, heading in _dict(named).items() if isinstance(heading, str)}
+    return found
+
+
+def _joined(panel: Model, asks: list[Model]) -> Iterator[Shown]:
+    """The label by which the rows of several queries become one."""
+    if _columns(panel, asks) is None:
+        return
+    for step in _dicts(panel.get("transformations")):
+        name = _dict(step.get("options")).get("byField")
+        if step.get("id") == "joinByField" and isinstance(name, str) and name and not _NO_LABEL.fullmatch(name):
+            yield Shown(name, "the join of its rows", name, 0, len(name))
+
+
+def _links(panel: Model) -> Iterator[Model]:
+    config = _dict(panel.get("fieldConfig"))
+    yield from _dicts(_dict(config.get("defaults")).get("links"))
+    for override in _dicts(config.get("overrides")):
+        for one in _dicts(override.get("properties")):
+            if one.get("id") == "links":
+                yield from _dicts(one.get("value"))
+
+
+def _dict(value: Any) -> Model:
+    return value if isinstance(value, dict) else {}
+
+
+def _dicts(value: Any) -> Iterator[Model]:
+    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
