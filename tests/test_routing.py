@@ -218,6 +218,7 @@ SILENCED = [
     ("NvlinkRecovered", "NvlinkErrorsCorrected", "gpu_uuid"),
     ("GpuEccUncorrected", "GpuXidCorrected", "gpu_uuid"),
     ("GpuRowRemapFailure", "GpuRowRemapPending", "gpu_uuid"),
+    ("FabricLinkLost", "FabricPortDown", "port"),
     ("FabricPortDown", "FabricPortSlow", "port"),
     ("DcgmExportersAllDown", "DcgmExporterDown", "cluster"),
 ]

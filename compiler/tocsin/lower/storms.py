@@ -10,6 +10,9 @@ after that its page is sent, and a moment is left for handing it over: `interval
 shards the pages are counted on each shard and added up above, which reads them once an interval: one interval and one
 pace more. So long do pages of nodes wait (`wait`). An XID is scraped within an interval and seen within another: 55
 seconds at the usual 15, and 75 with shards. Exporters that are scraped more slowly than that may be told before.
+
+Where there are shards, a node counts for five minutes after its last page, since samples that are read from another
+server end so, and pages of nodes that the server above has of itself are held back but not counted.
 """
 
 from __future__ import annotations
