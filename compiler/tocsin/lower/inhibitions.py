@@ -30,7 +30,7 @@ CAUSES = (
     Cause(
         "uncorrected-fabric-errors", ("FabricPacketsLost", "FabricLinkLost"), ("FabricErrorsCorrected",), naming.PORT
     ),
-    # A pulled cable is told as a lost link at once. Where the port is down still when that is forgotten, it is told then.
+    # A pulled cable is told as a lost link at once; where the port is down still when that is over, it is told then.
     Cause("link-lost", ("FabricLinkLost",), ("FabricPortDown",), naming.PORT),
     Cause("port-down", ("FabricPortDown",), ("FabricPortSlow",), naming.PORT),
     Cause("uncorrected-nvlink-errors", ("NvlinkRecovered",), ("NvlinkErrorsCorrected",), naming.GPU),

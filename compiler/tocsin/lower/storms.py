@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import capacity, naming
-from tocsin.lower.alerts import links
+from tocsin.lower.alerts import OF_LAYER, links
 from tocsin.lower.proofs import MINUTE, firing, series, shared, silent
 from tocsin.lower.samples import samples
 from tocsin.plan import NO_TIME, Alert, Expectation, Reading, Record, RuleFile, RuleGroup
@@ -145,7 +145,7 @@ class _Story:
                 f"pages for {pager.owner} that they did not have ten minutes before, and there may be more by now. "
                 "Look for what they have in common: power, cooling, a switch, a driver. Until fewer than "
                 f"{self._least} of them are left, no page of a node is told by itself; what is left is told then.",
-                **links(self._factory, pager.owner, ALERT, ("cluster",)),
+                **links(self._factory, pager.owner, ALERT, ("cluster",), OF_LAYER.get(pager.layer, "operations")),
             },
             origin=self._cluster.origin,
         )
