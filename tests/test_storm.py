@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conftest import ROOT
 from small_world import small_world
+from tocsin.diagnostics import Log
 from tocsin.fleet.deadline import until
+from tocsin.pipeline import compile_spec
 from tocsin.stage import Stage
 from tocsin.stage.servers import get
 from toolbox import best
@@ -48,7 +51,9 @@ def stage_of(result: Compiled, folder: Path, **more: Any) -> Stage:
     stage = Stage(result, paths["prometheus"], paths["alertmanager"], folder, any_hour=True, **more)
     now = int(time.time())
     samples = "".join(
-        f'up{{job="prometheus",cluster="east",instance="past"}} 1 {at}\n' for at in range(now - 3600, now)
+        f'up{{job="{job}",cluster="east",instance="past"}} 1 {at}\n'
+        for job in ("prometheus", "federate_shards")
+        for at in range(now - 3600, now)
     )
     past = folder / "past.om"
     past.write_text(f"# TYPE up gauge\n{samples}# EOF\n", "utf-8")
@@ -107,6 +112,27 @@ def test_a_storm_is_one_page_and_what_is_left_of_it_is_told(tmp_path: Path) -> N
         until("what is left", lambda: len(posts(stage, "GpuRowRemapFailure")) >= len(left))
         told = [one.labels["node"] for one in stage.inbox.messages("GpuRowRemapFailure")]
         assert sorted(told) == sorted(left)
+        assert len(posts(stage)) == 1
+
+
+def test_a_storm_on_two_shards_is_one_page(tmp_path: Path) -> None:
+    """Four nodes make it, of which no shard has as many; they are counted above."""
+    result = compile_spec(str(ROOT / "tests" / "cases" / "golden" / "shards" / "spec.yaml"), Log(), {})
+    assert result is not None
+    with stage_of(result, tmp_path, nodes=6, fast=10) as stage:
+        shards = [address for name, address in stage.servers.items() if name.startswith("shard")]
+        seen = 'min(count_over_time(up{job="dcgm"}[30s])) >= 4'
+        until("a past of every node", lambda: all(stage.query(seen, address) for address in shards))
+        of_shard = [{labels["node"] for labels, _ in stage.query('up{job="dcgm"}', address)} for address in shards]
+        hosts = [host for nodes in of_shard for host in sorted(nodes)[:2]]
+        assert len(hosts) == len(set(hosts)) == 4
+        for host in hosts:
+            stage.site.xid(host, 0, 79)
+        (storm,) = until("the storm", lambda: posts(stage)).values()
+        assert storm.annotations["summary"] == "4 nodes of east fault at once"
+        until("all to be held back", lambda: figure(stage, "alertmanager-1", HELD_BACK) >= len(hosts))
+        told = {(one.to, one.labels["alertname"]) for one in stage.inbox.messages()}
+        assert told == {("ops-page", STORM), ("heartbeat", "Watchdog")}
         assert len(posts(stage)) == 1
 
 
