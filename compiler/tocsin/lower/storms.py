@@ -144,7 +144,8 @@ class _Story:
                 "description": f"{{{{ $value }}}} of {self._cluster.nodes} nodes of {{{{ $labels.cluster }}}} have "
                 f"pages for {pager.owner} that they did not have ten minutes before, and there may be more by now. "
                 "Look for what they have in common: power, cooling, a switch, a driver. Until fewer than "
-                f"{self._least} of them are left, no page of a node is told by itself; what is left is told then.",
+                f"{self._least} of them are left, {pager.owner} is paged for no node by itself, and for what is left "
+                "then.",
                 **links(self._factory, pager.owner, ALERT, ("cluster",), OF_LAYER.get(pager.layer, "operations")),
             },
             origin=self._cluster.origin,
