@@ -45,6 +45,7 @@ def of_metrics(metrics: Mapping[str, Metric]) -> dict[str, Labels]:
     """
     found = dict.fromkeys(("up", "scrape_samples_scraped", "scrape_samples_post_metric_relabeling"), TARGET)
     found["up"] |= {"server", "peer"}  # a server's, where servers watch each other
+    found["ALERTS"] = TARGET | {"alertname", "alertstate", "severity", "owner"}
     found[ANYTHING] = TARGET | {VIOLATES}
     for metric in metrics.values():
         labels = ENTITY.get(metric.entity, TARGET) | set(metric.labels)
@@ -59,7 +60,9 @@ def of_records(rules: Sequence[Record | Alert], raw: Mapping[str, Labels]) -> di
     known = dict(raw)
     for rule in rules:
         if not hasattr(rule, "hold"):
-            known[rule.name] = known.get(rule.name, frozenset()) | labels_of(parse(rule.expr), known) | set(rule.labels)
+            # One that remembers reads what it said itself the last time.
+            known.setdefault(rule.name, frozenset())
+            known[rule.name] |= labels_of(parse(rule.expr), known) | set(rule.labels)
     return known
 
 

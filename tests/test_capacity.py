@@ -161,6 +161,8 @@ def test_every_recorded_series_is_counted(spec: Path) -> None:
         naming.TARGETS_UP,
         naming.LABEL_VALUES,
         naming.NODES_TOLD,
+        naming.PAGES,
+        naming.PAGES_NEW,
     }
     counted = {name for name, (signal, _, _) in capacity.RECORDED.items() if signal in result.factory.signals}
     assert names - derived == counted

@@ -352,6 +352,7 @@ NO_LINE = {
     "pods_unschedulable": "a duration, for which pods may wait",
     "checkpoint_overdue": "a duration, within which a counter has to rise",
     "train_straggler": "the speed of each rank against all others of its job",
+    "storm_nodes": "a number of nodes, whatever is the matter with them",
     "nvme_wear": "drives are shown by their alerts: no page shows each of thousands",
 }
 

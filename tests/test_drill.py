@@ -45,7 +45,7 @@ def test_what_is_expected_stands_in_the_plan() -> None:
     plan = compiled(EXAMPLE).plan
     page = expected(plan, "GpuXidReset")
     assert page is not None
-    assert (page.labels["owner"], page.labels["severity"], page.hold, page.wait) == ("gpu-platform", "page", 0, 10)
+    assert (page.labels["owner"], page.labels["severity"], page.hold, page.wait) == ("gpu-platform", "page", 0, 25)
     burn = expected(plan, "ErrorBudgetBurn", "training-progress")
     assert burn is not None
     assert (burn.labels["owner"], burn.labels["severity"], burn.labels["window"], burn.hold) == (

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 SMALL = (ROOT / "tests" / "cases" / "golden" / "oldest-targets" / "spec.yaml").read_text("utf-8")
 SPEC = SMALL.replace("mandatory: [xid]", "mandatory: [xid, throttle_reasons]")
-EVERY_EXPORTER = (ROOT / "tests" / "cases" / "golden" / "every-exporter" / "spec.yaml").read_text("utf-8")
+# With as many nodes as make a storm.
+EVERY_EXPORTER = (
+    (ROOT / "tests" / "cases" / "golden" / "every-exporter" / "spec.yaml")
+    .read_text("utf-8")
+    .replace('"box-[01-02]"', '"box-[01-12]"')
+)
 
 
 def compiled(folder: Path, text: str) -> Compiled:
@@ -94,7 +99,7 @@ def test_without_a_word_the_classes_are_those_of_the_catalogue(tmp_path: Path) -
 
 def test_each_node_group_has_its_own_drivers(tmp_path: Path, newest: dict[str, Tool]) -> None:
     """Two groups of a cluster may have two versions; a group of one node has one."""
-    more = 'box: {hosts: "box-[01-02]", gpu: {model: b200, count: 8}, fabric: infiniband}'
+    more = 'box: {hosts: "box-[01-12]", gpu: {model: b200, count: 8}, fabric: infiniband}'
     text = EVERY_EXPORTER.replace(
         f"nodes: {{{more}}}",
         f'nodes: {{{more}, old: {{hosts: "old-[1-3]", gpu: {{model: a100, count: 2}}, fabric: none}}, '

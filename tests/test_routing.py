@@ -16,7 +16,9 @@ from routing_world import NOWHERE, VALUES, labels, trees, written
 from tocsin import naming
 from tocsin.diagnostics import Log
 from tocsin.pipeline import Compiled, compile_spec
+from tocsin.plan import NO_TIME
 from tocsin.routes import Matcher, Route, inhibitor, taken, told
+from tocsin.units import Duration
 from tocsin.verify.notifications import read_cases, read_configuration, read_matcher
 from tocsin.verify.reach import judge_reach
 
@@ -218,6 +220,7 @@ SILENCED = [
     ("NvlinkRecovered", "NvlinkErrorsCorrected", "gpu_uuid"),
     ("GpuEccUncorrected", "GpuXidCorrected", "gpu_uuid"),
     ("GpuRowRemapFailure", "GpuRowRemapPending", "gpu_uuid"),
+    ("FabricLinkLost", "FabricPortDown", "port"),
     ("FabricPortDown", "FabricPortSlow", "port"),
     ("DcgmExportersAllDown", "DcgmExporterDown", "cluster"),
 ]
@@ -233,6 +236,37 @@ def test_a_cause_silences_its_effects_at_its_own_place(two: Compiled, cause: str
     assert inhibitor(rules, {**target, where: "another"}, [source]) is None
     assert inhibitor(rules, source, [source, target]) is None
     assert inhibitor(rules, target, [target]) is None
+
+
+def test_a_storm_silences_pages_of_nodes_of_its_owner_and_cluster(two: Compiled) -> None:
+    """And no page of another owner, cluster or tenant, none of no node, no ticket, and not itself."""
+    rules = two.plan.notifications.inhibitions
+    storm = of(two, "FaultStorm")
+    page = of(two, "GpuLost", cluster=storm["cluster"])
+    assert page["owner"] == storm["owner"]
+    assert inhibitor(rules, page, [storm]) == storm
+    told: list[dict[str, str]] = [
+        {**page, "owner": "apps"},
+        {**page, "cluster": "another"},
+        {**page, "tenant": "red"},
+        {**page, "severity": "ticket"},
+        {name: value for name, value in page.items() if name != "node"},
+        {**of(two, naming.WATCHDOG), "cluster": storm["cluster"]},
+        {**storm, "signal": "another"},
+    ]
+    assert [inhibitor(rules, one, [storm, page]) for one in told] == [None] * len(told)
+
+
+def test_a_storm_waits_for_nothing_and_pages_of_nodes_wait_for_it(two: Compiled) -> None:
+    """Whoever a page is escalated to hears of a storm as well, after the same time."""
+    root = two.plan.notifications.root
+    storm, page = (taken(root, of(two, name)) for name in ("FaultStorm", "GpuLost"))
+    assert [route.receiver for route in storm] == [route.receiver for route in page]
+    assert len(storm) > 1
+    assert (storm[0].group_by, storm[0].wait) == (("cluster",), NO_TIME)
+    assert page[0].group_by == ("cluster", "node")
+    assert page[0].wait == two.factory.interval + Duration.of(seconds=10)
+    assert [route.wait for route in storm[1:]] == [route.wait for route in page[1:]]
 
 
 def test_a_budget_that_burns_fast_silences_the_ticket_of_the_same_objective(two: Compiled) -> None:

@@ -72,10 +72,10 @@ def test_each_rule_of_a_cluster_is_evaluated_once() -> None:
     shard, above = (servers[f"prometheus/east/{name}-replica-a.yml"] for name in ("shard-0", "cluster"))
     assert shard == servers["prometheus/east/shard-1-replica-b.yml"]
     assert shard & above == {"rules/monitoring-prometheus.yml"}
-    names = ("above-east", "monitoring-alertmanager", "servers-east", "slo-answered", "watchdog")
+    names = ("above-east", "monitoring-alertmanager", "servers-east", "slo-answered", "storms-east", "watchdog")
     assert above - shard == {f"rules/{name}.yml" for name in names}
     whole = {path.replace("-west", "-east") for path in servers["prometheus/west/replica-a.yml"]}
-    assert whole == (shard | above) - {"rules/above-east.yml"}
+    assert whole == (shard | above) - {f"rules/{name}-east.yml" for name in ("above", "paged", "storms")}
 
 
 def test_only_recorded_series_are_read_from_afar() -> None:

@@ -158,6 +158,11 @@ class Cluster(NamedTuple):
     job_labels: tuple[str, ...] = ()
 
     @property
+    def nodes(self) -> int:
+        """How many nodes its groups list."""
+        return len({host for group in self.groups for host in group.hosts})
+
+    @property
     def on_pods(self) -> bool:
         """Whether pods do its work, rather than jobs that a scheduler puts on its nodes itself."""
         return self.scheduler == "kubernetes"

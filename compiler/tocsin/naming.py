@@ -15,6 +15,8 @@ PORT = ("cluster", "node", "device", "port")
 
 GPUS_EXPECTED = "node:gpus_expected:count"
 GPUS_PRESENT = "node:gpus_present:count"
+PAGES = "node:pages:count"
+PAGES_NEW = "node:pages_new:count"
 GPU_JOB = "gpu:job:info"
 GPU_UTIL = "gpu:util_percent:max"
 THROTTLED = "gpu:throttled:max"

@@ -21,6 +21,7 @@ from tocsin.check.scheduler import check_scheduler
 from tocsin.check.servers import check_servers
 from tocsin.check.sharing import check_sharing
 from tocsin.check.slices import check_slices
+from tocsin.check.storms import check_storms
 from tocsin.check.tenants import check_tenants
 from tocsin.check.values import check_values
 
@@ -47,6 +48,7 @@ CHECKS = (
     check_capacity,
     check_samples,
     check_retention,
+    check_storms,
     check_tenants,
     check_values,
 )

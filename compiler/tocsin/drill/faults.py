@@ -147,11 +147,12 @@ FAULTS = (
     Fault(
         "port-down",
         "the cable of a fabric's port is pulled",
-        "FabricPortDown",
+        "FabricLinkLost",
         "cabled",
         lambda stage, at: stage.site.link_down(at.host, at.port),
         lambda stage, at: stage.site.link_up(at.host, at.port),
-        also=("FabricLinkLost",),
+        also=("FabricPortDown",),
+        lasts=_QUARTER,
     ),
     Fault(
         "link-flap",

@@ -34,6 +34,7 @@ from tocsin.lower.servers import cluster_servers, upper_servers
 from tocsin.lower.serving import serving
 from tocsin.lower.sizes import sizes
 from tocsin.lower.stores import store_arguments, store_settings
+from tocsin.lower.storms import storms
 from tocsin.lower.throttling import clocks, throttling
 from tocsin.lower.tiers import long_term_servers, server_arguments, with_tiers
 from tocsin.lower.traffic import hbm, pcie
@@ -73,6 +74,7 @@ def lower(factory: Factory) -> Plan:
     servers: list[Server] = []
     for cluster in factory.clusters.values():
         own = [collection(factory, cluster), *above(factory, cluster), *peers(factory, cluster)]
+        own += storms(factory, cluster, [*shared, *own])
         servers += cluster_servers(factory, cluster, [*shared, *own])
         rules += own
     servers += upper_servers(factory, rules)

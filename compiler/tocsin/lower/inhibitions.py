@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
-from tocsin.lower import nodedown
+from tocsin.lower import nodedown, storms
 from tocsin.lower.burns import ALERT as BURN
 from tocsin.routes import Inhibition, Matcher
 
@@ -30,6 +30,8 @@ CAUSES = (
     Cause(
         "uncorrected-fabric-errors", ("FabricPacketsLost", "FabricLinkLost"), ("FabricErrorsCorrected",), naming.PORT
     ),
+    # A pulled cable is told as a lost link at once; where the port is down still when that is over, it is told then.
+    Cause("link-lost", ("FabricLinkLost",), ("FabricPortDown",), naming.PORT),
     Cause("port-down", ("FabricPortDown",), ("FabricPortSlow",), naming.PORT),
     Cause("uncorrected-nvlink-errors", ("NvlinkRecovered",), ("NvlinkErrorsCorrected",), naming.GPU),
     Cause(
@@ -48,6 +50,7 @@ _OWN = frozenset(("alertname", "severity", "owner", "layer", "slo", "window"))
 def inhibitions(factory: Factory, samples: Sequence[Sample]) -> tuple[Inhibition, ...]:
     """Those of which both sides can fire in this factory."""
     return (
+        *_storm(factory, samples),
         *_node_down(factory, samples),
         *(one for cause in (*CAUSES, *_exporters(samples)) for one in _caused(factory, cause, samples)),
         *_burning(factory, samples),
@@ -59,6 +62,14 @@ def _caused(factory: Factory, cause: Cause, samples: Sequence[Sample]) -> Iterat
     sources, targets = ([one for one in side if one in names] for side in (cause.sources, cause.targets))
     if sources and targets:
         yield Inhibition(cause.name, (_any(sources),), (_any(targets),), cause.equal, factory.alerting.origin)
+
+
+def _storm(factory: Factory, samples: Sequence[Sample]) -> Iterator[Inhibition]:
+    """An owner's pages of nodes where so many are new that they are told as one. Tenants are told of theirs as ever."""
+    if storms.ALERT in _names(samples):
+        nodes = Matcher("severity", "page"), Matcher("node", "", "!="), Matcher("tenant", "")
+        source = (Matcher("alertname", storms.ALERT),)
+        yield Inhibition("storm", source, nodes, ("cluster", "owner"), factory.alerting.origin)
 
 
 def _node_down(factory: Factory, samples: Sequence[Sample]) -> Iterator[Inhibition]:

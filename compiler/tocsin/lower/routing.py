@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.lower import storms
 from tocsin.lower.inhibitions import inhibitions
 from tocsin.lower.members import members
 from tocsin.lower.reach import DASHBOARDS, HEARTBEAT, escalated, of_owner, of_tenant, route_tests
@@ -104,13 +105,15 @@ def _owner(factory: Factory, owner: Owner, alerts: Sequence[Sample]) -> Route:
         )
         for severity in ("page", "ticket")
     }
+    storm = tuple(_storms(owner, alerts, muted["page"]))
     page = Route(
         receiver=of_owner(owner.name, "page"),
         origin=owner.origin,
         matchers=(Matcher("severity", "page"),),
         group_by=_place(alerts, owner=owner.name, severity="page"),
-        wait=Duration.of(seconds=10),
+        wait=storms.wait(factory) if storm else Duration.of(seconds=10),
         repeat=Duration.of(hours=4),
+        children=storm,
         goes_on=bool(owner.escalation),
         muted=muted["page"],
     )
@@ -128,6 +131,19 @@ def _owner(factory: Factory, owner: Owner, alerts: Sequence[Sample]) -> Route:
     )
 
 
+def _storms(owner: Owner, alerts: Sequence[Sample], muted: tuple[str, ...]) -> Iterator[Route]:
+    """A storm waits for nothing, and is no news of a page that was told of the cluster before."""
+    if any((one.labels["alertname"], one.labels["owner"]) == (storms.ALERT, owner.name) for one in alerts):
+        yield Route(
+            receiver=of_owner(owner.name, "page"),
+            origin=owner.origin,
+            matchers=(Matcher("alertname", storms.ALERT),),
+            group_by=("cluster",),
+            wait=NO_TIME,
+            muted=muted,
+        )
+
+
 def _escalation(owner: Owner, page: Route) -> Iterator[Route]:
     """A group that waits is told only of what still fires when its time is over, counted from the alert's start.
 
@@ -137,6 +153,7 @@ def _escalation(owner: Owner, page: Route) -> Iterator[Route]:
         yield page._replace(
             receiver=escalated(step.to),
             origin=step.origin,
+            children=(),
             group_by=("alertname", *page.group_by) if page.group_by else (),
             wait=step.after,
             goes_on=number < len(owner.escalation),

@@ -15,6 +15,7 @@ local rules = [
   importstr "../rules/slo-training-progress.yml",
   importstr "../rules/collection-east.yml",
   importstr "../rules/servers-east.yml",
+  importstr "../rules/storms-east.yml",
   importstr "../rules/slo_periods-warm.yml",
 ];
 local dashboards = {

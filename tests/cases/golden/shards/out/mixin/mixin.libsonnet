@@ -8,6 +8,8 @@ local rules = [
   importstr "../rules/collection-east.yml",
   importstr "../rules/above-east.yml",
   importstr "../rules/servers-east.yml",
+  importstr "../rules/paged-east.yml",
+  importstr "../rules/storms-east.yml",
   importstr "../rules/collection-north.yml",
   importstr "../rules/servers-north.yml",
   importstr "../rules/collection-west.yml",

@@ -9,6 +9,7 @@ local rules = [
   importstr "../rules/slo-work-fast.yml",
   importstr "../rules/slo-work-good.yml",
   importstr "../rules/collection-north.yml",
+  importstr "../rules/storms-north.yml",
   importstr "../rules/collection-south.yml",
 ];
 local dashboards = {
