@@ -13,7 +13,7 @@ from tocsin import naming
 from tocsin.burn import LOOKS
 from tocsin.indicators import Availability, of_kind
 from tocsin.lower.availability import Texts
-from tocsin.lower.readings import both, crowd, of_period, off, what_it_is
+from tocsin.lower.readings import both, crowd, of_period, off
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -42,7 +42,6 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
     ]
     if slo.idle != "bad":
         readings.append(Reading(Duration(len(ONE) * unit), naming.slo_total(unit) + me, ()))
-    readings += what_it_is(slo)
     step = Duration(unit // (2 * EACH))
     return RuleTest(
         f"{cast.id}: gauges that are up, down and gone",

@@ -16,7 +16,7 @@ from tocsin.indicators import Latency, of_kind
 from tocsin.lower.native import Texts
 from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio_story import missed_of
-from tocsin.lower.readings import both, crowd, of_period, off, one_of_each, what_it_is
+from tocsin.lower.readings import both, crowd, of_period, off, one_of_each
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
@@ -51,7 +51,6 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
         (
             *(Reading(Duration(at * interval), f"{expr} < bool 1e-9", ((texts.place, "1"),)) for at, expr in exprs),
             *one_of_each(slo, me, USUAL),
-            *what_it_is(slo),
         ),
         pace_of(unit),
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.lower.proofs import firing, series
-from tocsin.lower.readings import AT
+from tocsin.lower.readings import AT, what_it_is
 from tocsin.lower.vanishing import HOLD, SHARE
 from tocsin.plan import NO_TIME, Expectation, Reading, RuleTest
 from tocsin.promql import quote
@@ -169,7 +169,7 @@ def alert_proof(slo: Slo, burns: Sequence[Alert], gone: Alert | None) -> RuleTes
     silent = f"count_over_time({state}[{Duration(START * story.pace)}])"
     readings = [Reading(Duration((START - 1) * story.pace), silent, ())]
     readings += [Reading(at, f"count({pending})", (("{}", count),)) for at, count in story.waiting]
-    readings += _burning(slo, story.end, braces)
+    readings += [*_burning(slo, story.end, braces), *what_it_is(slo)]
     told = tuple(firing(burns[index], places[place], ratio) for index, place, ratio in story.fired)
     expectations = [Expectation(story.end, burns[0].name, told)]
     if gone:

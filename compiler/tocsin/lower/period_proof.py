@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.cast import BLANK
 from tocsin.lower.proofs import series
 from tocsin.lower.readings import off
-from tocsin.lower.window_proof import TOTAL, Past, exact, past_of, sampled, step_of
+from tocsin.lower.window_proof import TOTAL, Past, budget_fed, budget_left, exact, past_of, placed, sampled, step_of
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tocsin.factory import Slo
-
-BURN = 2  # the rate at which the budget burns, as it is fed
 
 
 def period_proofs(tier: str, slos: Sequence[Slo]) -> Iterator[tuple[Slo, RuleTest]]:
@@ -59,35 +56,24 @@ def _named(one: Reading, id_: str) -> Reading:
     return Reading(one.at, one.expr.replace(BLANK, id_), samples)
 
 
-def _place(slo: Slo, suffix: str = "") -> dict[str, str]:
-    return {label: label + suffix for label in slo.by}
-
-
 def _fed(slo: Slo, past: Past) -> Iterator[tuple[str, str]]:
     """The recorded events of the unit window, the burn rate of now, and a place at which nothing comes."""
     errors, total = naming.slo_errors(slo.windows.unit), naming.slo_total(slo.windows.unit)
     for whose in (slo.id, f"not-{slo.id}"):
-        labels = {**_place(slo), "slo": whose}
+        labels = {**placed(slo), "slo": whose}
         yield series(errors, labels, sampled(past))
         yield series(total, labels, sampled([(age, TOTAL) for age, _ in past]))
-        yield series(naming.SLO_BURN_RATE, labels, f"_x{past[-1][0]} {BURN}")
-    # All that is recorded of another SLO: it must not be taken for ours.
-    for name in naming.SLO_PERIOD[:-1]:
-        yield series(name, {**_place(slo), "slo": f"not-{slo.id}"}, f"_x{past[-1][0]} 1")
+    yield from budget_fed(slo, past[-1][0])
     if slo.by:
-        idle = {**_place(slo, "-idle"), "slo": slo.id}
+        idle = {**placed(slo, "-idle"), "slo": slo.id}
         nothing = sampled([(age, 0) for age, _ in past])
         yield from (series(name, idle, nothing) for name in (errors, total))
 
 
 def _read(slo: Slo, past: Past, age: int) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
     me = f"{{slo={quote(slo.id)}}}"
-    place, idle = (series("", {**_place(slo, suffix), "slo": slo.id}, "")[0] for suffix in ("", "-idle"))
+    place, idle = (series("", {**placed(slo, suffix), "slo": slo.id}, "")[0] for suffix in ("", "-idle"))
     # Nothing came there: that is good, or not known.
     nothing = ((idle, "0"),) if slo.by and slo.idle == "good" else ()
     yield exact(f"{naming.SLO_PERIOD_RATIO}{me}", past, age), ((place, "1"), *nothing)
-    seen = [errors for at, errors in past if at < age]
-    left = 1 - Fraction(sum(seen), len(seen) * TOTAL) / slo.budget
-    lasts = max(left, Fraction(0)) * slo.period.seconds / BURN
-    values = ((naming.SLO_BUDGET_LEFT, left), (naming.SLO_EXHAUSTION, lasts))
-    yield f"{off(me, values)} < bool 1e-9", ((place, "1"),)
+    yield f"{off(me, budget_left(slo, past, age))} < bool 1e-9", ((place, "1"),)

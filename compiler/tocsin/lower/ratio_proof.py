@@ -12,7 +12,7 @@ from tocsin.lower.burns import ALERT
 from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio import OWN, Texts, form
 from tocsin.lower.ratio_story import ENDED, LAST, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
-from tocsin.lower.readings import Values, both, crowd, mine, of_period, off, one_of_each, what_it_is
+from tocsin.lower.readings import Values, both, crowd, mine, of_period, off, one_of_each
 from tocsin.plan import Reading, RuleTest
 from tocsin.units import Duration, number
 
@@ -35,7 +35,7 @@ def proof(slo: Slo, cast: Cast, is_here: bool) -> RuleTest:
         for sample, values in read.items()
     ]
     readings += [Reading(_seen(slo, sample), expr, gives) for sample, expr, gives in _alerts(slo)]
-    readings += [*one_of_each(slo, me, TOLD), *what_it_is(slo)]
+    readings += one_of_each(slo, me, TOLD)
     return RuleTest(
         f"{cast.id}: events that begin, end, stand still, restart and fail",
         interval,

@@ -47,7 +47,7 @@ def slices(cast: Cast, at: Duration, place: str, counted: int, bad: int) -> Iter
 
 def crowd(cast: Cast, evals: int) -> Iterator[tuple[str, str]]:
     """What another SLO records all the while: it must not be taken for ours."""
-    for name in (naming.SLO_RUNNING, naming.SLO_RATE, naming.SLO_BASELINE, naming.SLO_SLICES):
+    for name in (naming.SLO_RUNNING, naming.SLO_RATE, naming.SLO_BASELINE, naming.SLO_SLICES, naming.SLO_BAD_SLICES):
         yield f"{name}{{slo={quote(f'not-{cast.id}')}}}", f"1x{evals}"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.proofs import series
+from tocsin.lower.readings import off
 from tocsin.plan import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tocsin.factory import Slo
+    from tocsin.lower.readings import Values
 
 STEPS = 12  # of the test in the shortest of the windows
 SEEN = 3  # samples of one age: promtool loads at most 10,000 for an expression, and five looks see each
 TOTAL = 4096
+BURN = 2  # the rate at which the budget burns, as it is fed
 
 Past = tuple[tuple[int, int], ...]  # the age of each sample, in steps of the test, and its errors
 
@@ -37,10 +40,11 @@ def window_proofs(slo: Slo, is_here: bool) -> Iterator[RuleTest]:
     oldest = past[-1][0]
     inputs = []
     for whose in (slo.id, f"not-{slo.id}"):
-        labels = {**{label: label for label in slo.by}, "slo": whose}
+        labels = {**placed(slo), "slo": whose}
         inputs.append(series(naming.slo_errors(unit), labels, sampled(past)))
         inputs.append(series(naming.slo_total(unit), labels, sampled([(age, TOTAL) for age, _ in past])))
-    place = series("", {**{label: label for label in slo.by}, "slo": slo.id}, "")[0]
+    inputs += budget_fed(slo, oldest, _burn(slo)) if is_here else ()
+    place = series("", {**placed(slo), "slo": slo.id}, "")[0]
     end = Duration(oldest * step)
     yield RuleTest(
         f"{slo.id}: windows that see errors of different ages",
@@ -52,6 +56,11 @@ def window_proofs(slo: Slo, is_here: bool) -> Iterator[RuleTest]:
         end,
         once=True,
     )
+
+
+def _burn(slo: Slo) -> int | None:
+    """The rate at which the budget burns, where it does not follow from the past."""
+    return None if slo.pairs[0].long in slo.windows.summed else BURN
 
 
 def step_of(slo: Slo, shortest: Duration) -> Duration:
@@ -90,9 +99,32 @@ def _exprs(slo: Slo, past: Past, step: Duration, is_here: bool) -> Iterator[str]
         yield exact(f"{naming.slo_errors(window)}{me} / {naming.slo_total(window)}{me}", past, window // step)
     if is_here:
         yield exact(f"{naming.SLO_PERIOD_RATIO}{me}", past, slo.period // step)
+        yield f"{off(me, budget_left(slo, past, slo.period // step, _burn(slo)))} < bool 1e-9"
 
 
 def exact(ratio: str, past: Past, age: int) -> str:
     """That a ratio is what the samples up to an age give, and not what fewer or more of them would."""
     seen = [errors for at, errors in past if at < age]
     return f"abs({ratio} / {number(Fraction(sum(seen), len(seen) * TOTAL))} - 1) < bool 1e-9"
+
+
+def budget_fed(slo: Slo, oldest: int, burn: int | None = BURN) -> Iterator[tuple[str, str]]:
+    """How fast the budget burns now, so many samples after the oldest; and the budget of another SLO beside it."""
+    for whose in (slo.id, f"not-{slo.id}") if burn else ():
+        yield series(naming.SLO_BURN_RATE, {**placed(slo), "slo": whose}, f"_x{oldest} {burn}")
+    for name in naming.SLO_PERIOD[:-1]:
+        yield series(name, {**placed(slo), "slo": f"not-{slo.id}"}, f"_x{oldest} 1")
+
+
+def budget_left(slo: Slo, past: Past, age: int, burn: int | None = BURN) -> Values:
+    """The share of the budget that the samples up to an age have left, and for how many seconds at the rate of now."""
+    seen = [errors for at, errors in past if at < age]
+    left = 1 - Fraction(sum(seen), len(seen) * TOTAL) / slo.budget
+    if not burn:
+        return ((naming.SLO_BUDGET_LEFT, left),)
+    return (naming.SLO_BUDGET_LEFT, left), (naming.SLO_EXHAUSTION, max(left, Fraction(0)) * slo.period.seconds / burn)
+
+
+def placed(slo: Slo, suffix: str = "") -> dict[str, str]:
+    """The labels of a place of the SLO."""
+    return {label: label + suffix for label in slo.by}
