@@ -161,4 +161,11 @@ class Document(NamedTuple):
 
     def is_broken(self, *path: str | int) -> bool:
         """Whether a part, or anything around or inside it, could not be read: what it lacks is no further mistake."""
+        if not self.broken:
+            return False
         return path in self.around or any(path[:depth] in self.broken for depth in range(1, len(path) + 1))
+
+
+def around(broken: set[Path]) -> frozenset[Path]:
+    """Everything that has lost a part."""
+    return frozenset(path[:depth] for path in broken for depth in range(1, len(path)))

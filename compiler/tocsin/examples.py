@@ -61,6 +61,10 @@ def labels_of_each(
 
 def value_for(wanted: Sequence[Matcher], label: Label | None, refused: Matcher | None = None) -> str | None:
     """A value that the schema allows and every matcher takes but the refused one; None where none was found."""
+    if refused is None and wanted and (label is None or label.pattern is label.values is None):
+        first = wanted[0]
+        if first.op == "=" and first.value and all(one.op == "=" and one.value == first.value for one in wanted):
+            return first.value  # so it is nearly always
     tests = tuple((matcher.op, matcher.value) for matcher in wanted)
     other = (refused.op, refused.value) if refused else None
     if label is None or label.values is None:

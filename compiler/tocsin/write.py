@@ -217,9 +217,11 @@ def _staged(stage: Path, contents: dict[str, bytes]) -> dict[str, str]:
 def _save(file: str, content: bytes) -> None:
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     # Without fsync: it takes longer than all the rest. What a power cut tears, the next build finds by its bytes.
-    with os.fdopen(descriptor, "wb", buffering=0) as opened:
+    try:
         while content:
-            content = content[opened.write(content) :]
+            content = content[os.write(descriptor, content) :]
+    finally:
+        os.close(descriptor)
 
 
 def _take_away(folder: Path, paths: Iterable[str], undo: Undo) -> None:

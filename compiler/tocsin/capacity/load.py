@@ -138,8 +138,12 @@ def watched(factory: Factory, cluster: Cluster) -> Iterator[Part]:
         for owner, count in sorted(_recorded(factory, shown, group).items()):
             yield Part(cluster.name, RULES, owner, factory.interval, group.hosts, count, counted=False, spread=True)
     promised = Counter[str]()
+    forms: dict[tuple[object, ...], list[Slo]] = {}
     for slo in factory.slos.values():
-        promised[slo.owner] += of_objective(factory, cluster, slo)
+        shape = (slo.owner, slo.kind, slo.indicator.total.metric, slo.by, slo.windows)
+        forms.setdefault(shape, []).append(slo)
+    for first, *others in forms.values():
+        promised[first.owner] += of_objective(factory, cluster, first) * (1 + len(others))
     for owner, series in sorted(promised.items()):
         yield Part(cluster.name, RULES, owner, factory.interval, ("",), series, counted=False, spread=False)
     yield from _of_own_records(factory, cluster)

@@ -43,11 +43,14 @@ def check_objectives(factory: Factory, document: Document, log: Log) -> None:
                 _check_traffic(slo, pairs, path, document, log)
             if id_ in factory.slos:
                 check_scrapes(factory, factory.slos[id_], document, log)
-        # How often a gauge is scraped is known, and a slice of time comes anyway.
-        counts_time = slo.availability is not None or _is_sliced(slo)
-        if slo.no_traffic == "bad" and slo.traffic.expected is None and not counts_time:
+        if slo.no_traffic == "bad" and slo.traffic.expected is None and not _counts_time(slo):
             what = "`no_traffic: bad` counts events that do not come, but how many should come is not said"
             log.error("SLO117", what, places.value(*path, "no_traffic"), "write `traffic: {expected: 20/s}` beside it")
+
+
+def _counts_time(slo: Slo) -> bool:
+    """Whether it is known when events should come: how often a gauge is scraped, and a slice of time comes anyway."""
+    return slo.availability is not None or _is_sliced(slo)
 
 
 def _is_sliced(slo: Slo) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.load.syntax import tell_syntax
 from tocsin.source import MAX_VALUES, compose
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ class Reading:
         root, errors = compose(source, self._left)
         self._left -= root.weight if root else 0
         for error in errors:
+            from tocsin.load.syntax import tell_syntax  # a text without mistakes does without
+
             tell_syntax(error, source, self.log)
             self.gaps |= {error.gap} if error.gap else set()
         self.whole &= root is not None or not errors

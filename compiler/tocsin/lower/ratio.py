@@ -60,10 +60,10 @@ def form(slo: Slo) -> Form:
 
 def cast(factory: Factory, slo: Slo) -> Cast:
     """Its selectors, and series that they select."""
-    ratio = of_kind(slo.indicator, Ratio)
+    ratio, in_total = of_kind(slo.indicator, Ratio), form(slo).in_total
     labels = labels_for([ratio.total, ratio.told], None, slo.by, factory.labels) or {}
     others = labels
-    if form(slo).in_total:
+    if in_total:
         others = labels_for([ratio.total], ratio.told, slo.by, factory.labels) or {}
     recorded = {**{label: labels[label] for label in slo.by}, "slo": slo.id}
     texts = Texts(
@@ -74,9 +74,9 @@ def cast(factory: Factory, slo: Slo) -> Cast:
         series("", recorded, "")[0],
         series(ratio.told.metric or "", {**labels, **ANOTHER}, "")[0],
         series(ratio.total.metric or "", {**others, **ANOTHER}, "")[0],
-        "" if form(slo).in_total else series(ratio.total.metric or "", {**others, **LATE}, "")[0],
+        "" if in_total else series(ratio.total.metric or "", {**others, **LATE}, "")[0],
     )
-    if form(slo).in_total:
+    if in_total:
         return Cast(
             slo.id, (*texts, *strangers([ratio.total, ratio.told], ratio.total.matchers, slo.by, factory.labels))
         )

@@ -91,7 +91,8 @@ def uses_sidecar(factory: Factory) -> bool:
 
 def recorded_names(rules: Iterable[RuleFile]) -> str:
     """A regular expression for the names of all recorded series, and of no other: none else has such a prefix."""
-    records = (rule for file in rules for group in file.groups for rule in group.rules if isinstance(rule, Record))
+    forms = {id(file.groups): file.groups for file in rules}.values()  # blanks are in no name
+    records = (rule for groups in forms for group in groups for rule in group.rules if isinstance(rule, Record))
     return f"({'|'.join(sorted({record.name.partition(':')[0] for record in records}))}):.+"
 
 

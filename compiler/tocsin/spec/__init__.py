@@ -1,7 +1,5 @@
 """The language, as written: one model a section. References are still names, defaults are filled in later."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """`retention`: what is kept how long and where, and `logs`: how long Loki keeps lines."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 

@@ -1,16 +1,12 @@
 """`slos`: what is promised to whom, over how long."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 from pydantic import Field
 
 from tocsin import units
 from tocsin.spec.scalars import Amount, Duration, Grace, LabelName, Name, Percent, Rate, Section, SignalId, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Severity = Literal["page", "ticket"]
 
