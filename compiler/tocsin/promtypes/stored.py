@@ -204,10 +204,8 @@ def _scraped(factory: Factory, plan: Plan, world: World) -> Iterator[tuple[str, 
                 name = metric.name + part
                 if _is_kept(job, name):
                     vector = world.series[name]
-                    yield (
-                        name,
-                        vector._replace(labels=_relabelled(job, vector.labels, labels_of(metric, factory.of_pods))),
-                    )
+                    labels = _relabelled(job, vector.labels, labels_of(metric, factory.of_pods))
+                    yield name, vector._replace(labels=labels)
             if metric.native:
                 yield metric.name, Vector()
         yield from ((step.replacement, Vector()) for step in job.relabel if step.target == _NAME)
