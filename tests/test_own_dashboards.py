@@ -441,6 +441,34 @@ def test_jobs_and_alerts_are_those_of_the_plan(expr: str, expected: list[tuple[s
     assert told(tmp_path, expr, templating=variables) == expected
 
 
+@pytest.mark.parametrize("several", [True, False])
+def test_what_servers_are_called_by_is_on_series_where_there_are_several(several: bool, tmp_path: Path) -> None:
+    """A data source above them sees their external labels; one server's own are on no series of it."""
+    panels = [graph("max by (region) (DCGM_FI_DEV_GPU_TEMP)", "count by (region) (up)", legend="{{region}}")]
+    replicas = '{replicas: 2, address: "prometheus-{server}.{cluster}.example.com:9090"}'
+    spread = TEAM.replace("\nsignals:", f"\ncollection: {{servers: {replicas}}}\nsignals:")
+    assert spread != TEAM
+    (tmp_path / "spec.yaml").write_text(spread if several else TEAM, "utf-8")
+    (tmp_path / "team.json").write_text(json.dumps(page(*panels)), "utf-8")
+    log = Log()
+    compile_spec(str(tmp_path / "spec.yaml"), log, {})
+    assert {one.code for one in log.sorted()} == (set() if several else {"PQL103"})
+
+
+def test_alerts_without_a_proof_have_the_labels_of_their_expressions(tmp_path: Path) -> None:
+    """Those of the spec's own alert: nothing else says that a filesystem has a device."""
+    own = "alerts:\n  Full:\n    {expr: 'min by (cluster, device, rack) (label_replace(node_filesystem_avail_bytes, "
+    own += '"rack", "$1", "node", "(.*)")) < 1e9\', owner: infra, layer: runtime, severity: ticket, summary: Full, '
+    own += "description: It is full.}\n\nalerting:"
+    (tmp_path / "spec.yaml").write_text(TEAM.replace("alerting:", own), "utf-8")
+    shown = graph('ALERTS{alertname="Full"}', legend="{{rack}} {{severity}}")
+    (tmp_path / "team.json").write_text(json.dumps(page(shown)), "utf-8")
+    log = Log()
+    compile_spec(str(tmp_path / "spec.yaml"), log, {})
+    assert [one.message for one in log.sorted()] == []
+    assert [code for code, _ in told(tmp_path, "up", panels=[graph("ALERTS", legend="{{rack}}")])] == ["DSH109"]
+
+
 def test_variables_and_annotations_are_asked_about_too(tmp_path: Path) -> None:
     variable = {"type": "query", "name": "node", "query": 'label_values(DCGM_FI_DEV_GPU_TEMP{colour="x"}, node)'}
     annotation = {"name": "x", "enable": True, "iconColor": "red", "expr": "rate(DCGM_FI_DEV_GPU_TEMP[5m])"}

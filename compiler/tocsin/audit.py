@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.catalog import recorded_metrics
 from tocsin.dashboard.judging import UNKNOWN, faults
+from tocsin.ingest import above
 from tocsin.promtypes.stored import Stored, names_of, of_plan
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _PAGES = "grafana/dashboards/"
 
 def audit_brought(factory: Factory, plan: Plan, document: Document, log: Log) -> None:
     """Every dashboard of the spec and of its mixins; names that nobody knows were told by the checks."""
-    world, called = of_plan(factory, plan), names_of(factory, plan)
+    world, called = of_plan(factory, plan, above(factory)), names_of(factory, plan)
     for section, name, model in document.pages:
         made = (document.mixins[name] if section == "mixins" else document.dashboards[name]).made
         named = document.places.value(section, name, "path")

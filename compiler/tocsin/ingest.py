@@ -36,6 +36,9 @@ RENAMED = {
 }
 TARGET_LABELS = ("cluster", "node", "job", "instance", "tenant")
 
+# By what the servers are told apart above them: their external labels, which a store puts on every series of theirs.
+_SERVER_LABELS = ("cluster", "region", "replica", "shard")
+
 VIOLATES = "violates"  # names the label of a series whose value the schema does not allow
 QUARANTINED = "quarantined_series"  # the name of a series that is kept apart
 ORIGINAL = "quarantined"  # its label with the name that it came with
@@ -57,6 +60,13 @@ def labels_of(metric: Metric, of_pods: Collection[str] = ()) -> set[str]:
 def beside_nodes() -> frozenset[str]:
     """The jobs of exporters that do not stand on the nodes: their targets have no `node`."""
     return frozenset((*MONITORS, *(kind.job for kind in exporter_kinds().values() if kind.stands != "node")))
+
+
+def above(factory: Factory) -> frozenset[str]:
+    """The labels that series have beside their own where a data source sees several servers."""
+    wanted = factory.servers
+    several = wanted.replicas > 1 or wanted.levels or (wanted.shards or 1) > 1 or wanted.max_series is not None
+    return frozenset(_SERVER_LABELS if several or len(factory.clusters) > 1 or factory.targets.long_term else ())
 
 
 def carriers(factory: Factory, label: str) -> list[Metric]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.dashboard import foreign, panels, problems, targets, titled
 from tocsin.dashboard.judging import UNKNOWN, Fault, faults
+from tocsin.ingest import above
 from tocsin.promtypes import of_factory
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ _NO_QUERIES = ("row", "text")
 
 def check_dashboards(factory: Factory, document: Document, log: Log) -> None:
     """Every dashboard of the spec and of its mixins."""
-    world = of_factory(factory)
+    world, more = of_factory(factory), above(factory)
+    if more:
+        seen = {name: series._replace(labels=series.labels.plus(more)) for name, series in world.series.items()}
+        world = world._replace(series=seen)
     spec = document.spec
     # What the spec names, be it sound or not: that a definition is broken is told there.
     named = {definition.metric for definition in spec.signals.define.values()} | spec.records.keys()

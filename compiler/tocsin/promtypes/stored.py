@@ -42,11 +42,11 @@ class Named(NamedTuple):
     values: tuple[str, ...]
 
 
-def of_plan(factory: Factory, plan: Plan) -> World:
-    """The world of what is stored."""
+def of_plan(factory: Factory, plan: Plan, above: frozenset[str] = frozenset()) -> World:
+    """The world of what is stored; `above` are labels that a data source adds to all of it."""
     world = scraped(factory)
-    series = {**dict(_scraped(factory, plan, world)), **dict(_synthetic(plan, world))}
-    stored = Stored(series, _records(plan), {record.name for record in factory.own_records}, world)
+    series = {**dict(_scraped(factory, plan, world)), **dict(_scrapes(plan, world))}
+    stored = Stored(series, plan, {record.name for record in factory.own_records}, world, above)
     stored.world = world._replace(series=stored)
     return stored.world
 
@@ -65,36 +65,31 @@ def names_of(factory: Factory, plan: Plan) -> tuple[Named, ...]:
 
 
 class Stored(Mapping[str, Vector]):
-    """The series by their names; what a record is, is found out where somebody asks for it."""
+    """The series by their names; what rules make of them is found out where somebody asks for it."""
 
     def __init__(
-        self,
-        series: dict[str, Vector],
-        records: dict[str, list[tuple[RuleFile, Record]]],
-        theirs: set[str],
-        world: World,
+        self, series: dict[str, Vector], plan: Plan, theirs: set[str], world: World, above: frozenset[str]
     ) -> None:
-        self.raw, self.records, self.theirs, self.world = series, records, theirs, world
+        self.raw, self.plan, self.theirs, self.world, self.above = series, plan, theirs, world, above
+        self.records = _records(plan)
         self.promised = {metric.name: world.series[metric.name] for metric in recorded_metrics()}
+        self.alerts = {one.name: world.series[one.name] for one in own_metrics() if one.entity == "alert"}
         self.found: dict[str, Vector] = {}
         self.lacking: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> Vector:
-        if name in self.raw:
-            return self.raw[name]
-        if name not in self.records or self.lacks(name):
+        if name not in self:
             raise KeyError(name)
         if name not in self.found:
-            made, promised = self._recorded(name), self.promised.get(name)
-            labels = made.labels if promised is None or made.labels.open else promised.labels.only(made.labels.known)
-            self.found[name] = (promised or made)._replace(labels=labels)
+            made = self.raw[name] if name in self.raw else self._made(name)
+            self.found[name] = made._replace(labels=made.labels.plus(self.above))
         return self.found[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.raw or (name in self.records and not self.lacks(str(name)))
+        return name in self.raw or name in self.alerts or (name in self.records and not self.lacks(str(name)))
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.raw
+        yield from (*self.raw, *self.alerts)
         yield from (name for name in self.records if not self.lacks(name))
 
     def __len__(self) -> int:
@@ -116,8 +111,30 @@ class Stored(Mapping[str, Vector]):
             for read in _reads(file, record):
                 if read in self.records and read not in self.raw:
                     yield from filter(None, [self.lacks(read)])
-                elif read not in self.raw:
+                elif read not in self.raw and read not in self.alerts:
                     yield read
+
+    def _made(self, name: str) -> Vector:
+        """What rules make: a record of which the catalogue tells what it is, any other, or the series of alerts."""
+        if name in self.alerts:
+            return self._alerts(name)
+        made, promised = self._recorded(name), self.promised.get(name)
+        labels = made.labels if promised is None or made.labels.open else promised.labels.only(made.labels.known)
+        return (promised or made)._replace(labels=labels)
+
+    def _alerts(self, name: str) -> Vector:
+        """With the labels that the proofs of alerts say, and those of the expressions that have no proof."""
+        self.found[name] = Vector()  # for an alert about alerts
+        told = {label for sample in self.plan.notifications.samples for label in sample.labels}
+        proven = {sample.labels["alertname"] for sample in self.plan.notifications.samples}
+        own = self.alerts[name].labels.certain
+        labels = Labels(own).plus((*told, *TARGET_LABELS))
+        for file, rule in _rules(self.plan):
+            if isinstance(rule, Alert) and file.filled(rule.name) not in proven:
+                text = file.filled(rule.expr)
+                shown = check(text, parse(text), self.world)[0].labels
+                labels = labels.either(shown.plus((*rule.labels, *own), certain=True))
+        return self.alerts[name]._replace(labels=labels)
 
     def _recorded(self, name: str) -> Vector:
         """What a record is by the types of all rules that record it: those of one name differ in labels and values."""
@@ -146,6 +163,9 @@ def _form(record: Record) -> str:
 def _reads(file: RuleFile, record: Record) -> Iterator[str]:
     """The names that a record reads; of many rules of one form that is parsed once."""
     blanks = [(blank, text) for blank, text in file.blanks if blank in record.expr and "{" in blank]
+    if any(text.startswith("{") for _, text in blanks):  # the end of a selector, which has no name of its own
+        yield from _names(file.filled(record.expr))
+        return
     hidden = {name for blank, _ in blanks for name in _names(blank)}
     yield from (name for name in _names(_form(record)) if name not in hidden)
     for _, text in blanks:
@@ -184,10 +204,8 @@ def _scraped(factory: Factory, plan: Plan, world: World) -> Iterator[tuple[str, 
                 name = metric.name + part
                 if _is_kept(job, name):
                     vector = world.series[name]
-                    yield (
-                        name,
-                        vector._replace(labels=_relabelled(job, vector.labels, labels_of(metric, factory.of_pods))),
-                    )
+                    labels = _relabelled(job, vector.labels, labels_of(metric, factory.of_pods))
+                    yield name, vector._replace(labels=labels)
             if metric.native:
                 yield metric.name, Vector()
         yield from ((step.replacement, Vector()) for step in job.relabel if step.target == _NAME)
@@ -210,21 +228,13 @@ def _relabelled(job: ScrapeJob, labels: Labels, named: set[str]) -> Labels:
     return left
 
 
-def _synthetic(plan: Plan, world: World) -> Iterator[tuple[str, Vector]]:
-    """What Prometheus adds to each target, with the labels of the targets; and its alerts.
-
-    Those have the labels that their proofs say, and what an expression of the spec may leave of a target's own.
-    """
+def _scrapes(plan: Plan, world: World) -> Iterator[tuple[str, Vector]]:
+    """What Prometheus adds to each target, with the labels of the targets."""
     targets = {name for server in plan.servers for job in server.jobs for name in _of_targets(job)}
-    alerts = frozenset(name for sample in plan.notifications.samples for name in sample.labels)
+    labels = Labels(frozenset(_OF_SCRAPES), frozenset(targets) - {*_OF_SCRAPES})
     for metric in own_metrics():
-        vector = world.series[metric.name]
         if metric.entity == "scrape":
-            labels = Labels(frozenset(_OF_SCRAPES), frozenset(targets) - {*_OF_SCRAPES})
-        else:
-            certain = frozenset(metric.labels)
-            labels = Labels(certain, alerts.union(TARGET_LABELS) - certain)
-        yield metric.name, vector._replace(labels=labels)
+            yield metric.name, world.series[metric.name]._replace(labels=labels)
 
 
 def _of_targets(job: ScrapeJob) -> Iterator[str]:
