@@ -94,7 +94,7 @@ def at(address: str) -> Labels:
 @pytest.mark.parametrize(
     ("cluster", "job", "hosts", "port"),
     [
-        ("north", "dcgm", ["big-1", "big-2", "small-1", "small-7", "small-9"], 9400),
+        ("north", "dcgm", ["big-1", "big-2", "mid-1", "small-1", "small-7", "small-9"], 9400),
         ("north", "worker", ["small-1"], 8080),
         ("south", "dcgm", ["old-1"], 19400),
         ("south", "node", ["old-1"], 9100),

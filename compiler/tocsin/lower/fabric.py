@@ -1,17 +1,15 @@
-"""Errors of the fabric's InfiniBand ports. Uncorrected errors page, corrected ones are ticketed once they repeat.
-
-Errors are counted by how often their counter was seen to rise, whatever the amount: one burst is one event, and a
-counter that was reset, or that begins anew above zero, did not rise.
-"""
+"""Errors of the fabric's InfiniBand ports. Uncorrected errors page, corrected ones are ticketed once they repeat."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.proofs import example_port, fires, series, shared, silent
+from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.rises import counted, error_of, risen
 from tocsin.plan import Record, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from tocsin.plan import Alert, RuleTest
 
 _PORT = naming.by(naming.PORT)
+_RISES = {"corrected": naming.PORT_CORRECTED, "uncorrected": naming.PORT_UNCORRECTED}
 PLACE = "Port {{ $labels.port }} of {{ $labels.device }} on {{ $labels.node }}"
 DOWNED = "node_infiniband_link_downed_total"
 # Rises within a quarter of an hour above which something is wrong. A burst, as when a neighbour reboots, rises once or
@@ -49,7 +48,7 @@ def errors(factory: Factory) -> RuleGroup | None:
     if "fabric_errors" not in factory.signals or not groups:
         return None
     alerts = Errors(*_error_alerts(factory), _counters_full(factory, groups))
-    return RuleGroup("fabric-errors", (*_rises(factory, groups), *alerts), (_test(factory, alerts),))
+    return RuleGroup("fabric-errors", (*_rises(factory, groups), *alerts), (_test(factory, groups, alerts),))
 
 
 def cabled(factory: Factory, *fabrics: str) -> Groups:
@@ -68,25 +67,31 @@ def matchers(cluster: Cluster, group: NodeGroup) -> str:
     return nodes.matchers(cluster, group) + devices
 
 
+def examples(groups: Groups) -> list[dict[str, str]]:
+    """The labels of one fabric port of each group."""
+    return [_at(node, group) for node, (_, group) in zip(nodes.examples(groups), groups, strict=True)]
+
+
+def strangers(groups: Groups) -> list[dict[str, str]]:
+    """The labels of ports that a single matcher keeps out of a group: for each of its matchers one."""
+    outside = [_at(node, group) for cluster, group in groups for node in nodes.strangers([(cluster, group)])]
+    named = [port for port, (_, group) in zip(examples(groups), groups, strict=True) if group.devices]
+    return nodes.distinct([*outside, *({**port, "device": "another"} for port in named)])
+
+
+def _at(node: dict[str, str], group: NodeGroup) -> dict[str, str]:
+    return {**node, "device": group.devices[0] if group.devices else "mlx5_0", "port": "1"}
+
+
 def either(parts: Iterable[str]) -> str:
     """The expressions of several node groups as one: promtool's lint refuses two rules of one name and labels."""
     return "\nor\n".join(parts)
 
 
-def error_of(metric: str) -> str:
-    """What a counter of ports counts, as a label says it."""
-    return metric.removeprefix("node_infiniband_").removesuffix("_total")
-
-
-def risen(series_: str) -> str:
-    """How often a counter rose within a quarter of an hour: every change but those that took it down."""
-    return f"changes({series_}[15m]) - resets({series_}[15m])"
-
-
 def _rises(factory: Factory, groups: Groups) -> list[Record]:
     return [
         Record(
-            naming.PORT_CORRECTED if errors == "corrected" else naming.PORT_UNCORRECTED,
+            _RISES[errors],
             either(f"max by ({_PORT}) ({risen(f'{metric}{{{matchers(c, g)}}}')})" for c, g in groups),
             {"error": error_of(metric)},
             factory.signals["fabric_errors"].origin,
@@ -156,15 +161,9 @@ def _counter(*rises: int, cleared: int = 0) -> str:
     return f"{out}{value}x{60 - start}"
 
 
-def others(factory: Factory) -> list[dict[str, str]]:
-    """What differs where a port is none of the spec's: its cluster, or its device where the spec names all of them."""
-    named = any(group.devices for _, group in nodes.groups(factory) if group.fabric != "none")
-    return [{"cluster": "another"}, *([{"device": "another"}] if named else [])]
-
-
-def _test(factory: Factory, alerts: Errors) -> RuleTest:
+def _test(factory: Factory, groups: Groups, alerts: Errors) -> RuleTest:
     """Every counter of a port has the same story: the events that count, and on other ports those that do not."""
-    here = example_port(factory, fabric="infiniband")
+    here, *beside = examples(groups)
     ports_ = [{**here, "port": str(number)} for number in range(1, 8)]
     stories = {
         "downed": (_counter(20, cleared=2), _counter(cleared=20), "255x60", _counter(*range(40, 60, 3))),
@@ -186,7 +185,7 @@ def _test(factory: Factory, alerts: Errors) -> RuleTest:
             "4294967295x60",
         ),
     }
-    # Traffic may stand at such a number, and other ports are not in the spec.
+    # Traffic may stand at such a number, and so may a counter of a port that is none of the spec's.
     inputs = [series("node_infiniband_port_data_received_bytes_total", {**ports_[3], "job": "node"}, "255x60")]
     told: dict[str, list[str]] = {}
     for metric, errors in counters(factory).items():
@@ -194,12 +193,10 @@ def _test(factory: Factory, alerts: Errors) -> RuleTest:
         told.setdefault(kind, []).append(error_of(metric))
         for port, values in zip(ports_, stories[kind], strict=False):
             inputs.append(series(metric, {**port, "job": "node"}, values))
-        elsewhere = (stories[kind][0], "255x60")
-        inputs += [
-            series(metric, {**port, **other, "job": "node"}, values)
-            for port, values in zip(ports_, elsewhere, strict=False)
-            for other in others(factory)
-        ]
+    outside = strangers(groups)
+    ends = {end: [{**port, "port": str(end)} for port in beside] for end in ENDS}
+    inputs += [series(DOWNED, {**at, "job": "node"}, f"{end}x60") for end, full_ in ends.items() for at in full_]
+    inputs += [series(DOWNED, {**at, "job": "node"}, f"{ENDS[0]}x60") for at in outside]
 
     def at(kind: str, *numbers: int) -> list[dict[str, str]]:
         return [{**ports_[number], "error": error} for error in told[kind] for number in numbers]
@@ -216,6 +213,8 @@ def _test(factory: Factory, alerts: Errors) -> RuleTest:
         fires(corrected, 30, *at("corrected", 0, 1)),
         silent(corrected, 38),
         silent(full, 14),
-        fires(full, 15, ports_[2], ports_[5], ports_[6]),
+        fires(full, 15, ports_[2], ports_[5], ports_[6], *chain(*ends.values())),
     )
-    return shared("fabric-errors", "errors that are counted", lost.origin, inputs, *checks)
+    test = shared("fabric-errors", "errors that are counted", lost.origin, inputs, *checks)
+    records = {metric: _RISES[errors] for metric, errors in counters(factory).items()}
+    return counted(test, records, [here, *beside], outside)

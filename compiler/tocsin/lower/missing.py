@@ -71,29 +71,34 @@ def _on_boards(factory: Factory, signal: Signal, metrics: list[str]) -> Alert:
 
 
 class _Job(NamedTuple):
-    """A job that has to show signals: the matchers of its targets, and the labels of one of them."""
+    """A job that has to show signals: the matchers of its targets, some of these, and some that are not asked."""
 
     name: str
     places: tuple[str, ...]
-    example: dict[str, str]
+    examples: list[dict[str, str]]
+    strangers: list[dict[str, str]]
 
 
 def _shown_elsewhere(factory: Factory, cluster: Cluster) -> Iterator[tuple[_Job, str, list[str]]]:
     """Of each mandatory signal that does not show on boards: the job that has to show it, and its series."""
-    everywhere = (f"cluster={quote(cluster.name)}",)
+
+    def everywhere(job: str, place: dict[str, str]) -> _Job:
+        example = {"cluster": cluster.name, **place}
+        return _Job(job, (f"cluster={quote(cluster.name)}",), [example], [{**example, "cluster": "another"}])
+
     for exporter in cluster.exporters:
         for id_, names in _mandatory(factory, exporter.kind.job, "target").items():
             at = {"node": cluster.groups[0].hosts[0]} if exporter.kind.stands == "node" else {}
-            yield _Job(exporter.kind.job, everywhere, {"cluster": cluster.name, **at}), id_, names
+            yield everywhere(exporter.kind.job, at), id_, names
         for id_, names in _mandatory(factory, exporter.kind.job, "port").items():
-            groups = _with_ports(cluster, id_)
-            for first in groups[:1]:
-                ports = tuple(nodes.matchers(cluster, group) for group in groups)
-                yield _Job(exporter.kind.job, ports, {"cluster": cluster.name, "node": first.hosts[0]}), id_, names
+            groups = [(cluster, group) for group in _with_ports(cluster, id_)]
+            if groups:
+                ports = tuple(nodes.matchers(*group) for group in groups)
+                yield _Job(exporter.kind.job, ports, nodes.examples(groups), nodes.strangers(groups)), id_, names
     for job in cluster.jobs:
         host = (job.hosts or cluster.groups[0].hosts)[0]  # where its own are not known before they are discovered
         for id_, names in _mandatory(factory, job.name, "target").items():
-            yield _Job(job.name, everywhere, {"cluster": cluster.name, "node": host}), id_, names
+            yield everywhere(job.name, {"node": host}), id_, names
 
 
 def _with_ports(cluster: Cluster, signal: str) -> list[NodeGroup]:
@@ -108,7 +113,7 @@ def _with_ports(cluster: Cluster, signal: str) -> list[NodeGroup]:
 
 
 def _at_targets(factory: Factory, job: _Job, id_: str, metrics: list[str]) -> tuple[Alert, RuleTest]:
-    where = tuple(job.example)
+    where = tuple(job.examples[0])
     by = naming.by(where)
     answers = " or ".join(f'max by ({by}) (up{{job="{job.name}", {place}}})' for place in job.places)
     shown = f" and on ({by}) ".join(f"group by ({by}) ({metric})" for metric in metrics)
@@ -124,22 +129,25 @@ def _at_targets(factory: Factory, job: _Job, id_: str, metrics: list[str]) -> tu
         description=f"The job {job.name} of {place} answers, but without {id_}: look at what it is told to expose.",
         where=where,
     )
-    return alert, _target_test(alert, job.example, job.name, metrics)
+    return alert, _target_test(alert, job, metrics)
 
 
-def _target_test(alert: Alert, place: dict[str, str], job: str, metrics: list[str]) -> RuleTest:
-    """One series after the other ends for 17 minutes and returns. Other jobs and clusters are not asked for them."""
-    raw = {**place, "job": job, "instance": "a"}
-    beside = {**raw, "node": "another"} if "node" in place else raw
-    others = ({**raw, "cluster": "another"}, {**beside, "job": "another"})
-    inputs = [series("up", at, f"1x{20 * len(metrics) + 10}") for at in (raw, *others)]
-    checks = [silent(alert, 9)]
+def _target_test(alert: Alert, job: _Job, metrics: list[str]) -> RuleTest:
+    """One series after the other is missing for 17 minutes. Other jobs and places are not asked for them."""
+    raw = [{**place, "job": job.name, "instance": "a"} for place in job.examples]
+    end = 20 * len(metrics) + 16
+    # Until minute 16 the job is silent, and only another one answers there.
+    inputs = [series("up", at, f"0x15 1x{end - 16}") for at in raw]
+    inputs += [series("up", {**at, "job": "another"}, f"1x{end}") for at in raw]
+    inputs += [series("up", {**at, "job": job.name, "instance": "a"}, f"1x{end}") for at in job.strangers]
+    checks = [silent(alert, 15)]
     for turn, metric in enumerate(metrics):
-        ends = 20 * turn + 10
-        inputs.append(series(metric, raw, f"0x{ends - 1} stale _x16 0x{20 * len(metrics)}"))
+        ends = 20 * turn + 16
+        before = f"0x{ends - 1} stale" if turn else f"_x{ends + 1}"
+        inputs += [series(metric, at, f"{before} _x16 0x{end}") for at in raw]
         checks += [silent(alert, ends + 14), silent(alert, ends + 18)]
-        checks += [fires(alert, minute, place, value=1) for minute in (ends + 15, ends + 16)]
-    return proof(alert, "one series after the other ends and returns", inputs, *checks)
+        checks += [fires(alert, minute, *job.examples, value=1) for minute in (ends + 15, ends + 16)]
+    return proof(alert, "one series after the other is missing for a while", inputs, *checks)
 
 
 def _board_test(

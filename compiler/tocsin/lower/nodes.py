@@ -8,7 +8,7 @@ from tocsin import pattern
 from tocsin.promql import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tocsin.factory import Cluster, Factory, NodeGroup
 
@@ -26,6 +26,25 @@ def matchers(cluster: Cluster, group: NodeGroup) -> str:
     if len(cluster.groups) == 1:
         return place
     return f"{place}, node=~{quote(one_of(group.hosts))}"
+
+
+def examples(groups: Iterable[tuple[Cluster, NodeGroup]]) -> list[dict[str, str]]:
+    """The labels of one real node of each group."""
+    return [{"cluster": cluster.name, "node": group.hosts[0]} for cluster, group in groups]
+
+
+def strangers(groups: Iterable[tuple[Cluster, NodeGroup]]) -> list[dict[str, str]]:
+    """The labels of nodes that a single matcher keeps out of a group: for each of its matchers one."""
+    found = []
+    for cluster, group in groups:
+        found.append({"cluster": "another", "node": group.hosts[0]})
+        found += [{"cluster": cluster.name, "node": "another"}] if len(cluster.groups) > 1 else []
+    return distinct(found)
+
+
+def distinct(places: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+    """Each of some places once: no series may be given twice."""
+    return list({tuple(place.items()): place for place in places}.values())
 
 
 def one_of(names: tuple[str, ...]) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.fabric import REPEATED, risen
+from tocsin.lower.fabric import REPEATED
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
+from tocsin.lower.rises import risen
 from tocsin.plan import Record, RuleGroup
 
 if TYPE_CHECKING:

@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.fabric import PLACE, cabled, either, matchers, others
-from tocsin.lower.proofs import example_port, fires, series, shared, silent
-from tocsin.plan import RuleGroup
+from tocsin.lower.fabric import PLACE, cabled, either, examples, matchers, strangers
+from tocsin.lower.nodes import distinct
+from tocsin.lower.proofs import fires, firing, series, shared, silent
+from tocsin.plan import Expectation, RuleGroup
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tocsin.factory import Factory
     from tocsin.lower.fabric import Groups
     from tocsin.plan import Alert, RuleTest
+
+    Places = Sequence[dict[str, str]]
 
 STATE, SPEED = "node_infiniband_state_id", "node_infiniband_rate_bytes_per_second"
 ACTIVE = 4  # PortState, InfiniBand Architecture Specification
@@ -36,7 +41,7 @@ def ports(factory: Factory) -> RuleGroup | None:
         return None
     alerts = Ports(*_alerts(factory, groups), _slow(factory, groups))
     rules = tuple(alert for alert in alerts if alert is not None)
-    return RuleGroup("fabric-ports", rules, (_test(factory, groups, alerts),))
+    return RuleGroup("fabric-ports", rules, (_test(groups, alerts),))
 
 
 def _alerts(factory: Factory, groups: Groups) -> tuple[Alert, Alert]:
@@ -85,34 +90,42 @@ def _slow(factory: Factory, groups: Groups) -> Alert | None:
     )
 
 
-def _test(factory: Factory, groups: Groups, alerts: Ports) -> RuleTest:
-    """Ports go down, slow down and go; for ten minutes the node exporter is silent. Another cluster is not asked."""
-    here = example_port(factory)
-    first, second, third = ({**here, "port": str(number)} for number in range(1, 4))
-    raw = [{**at, "job": "node"} for at in (first, second, third)]
-    elsewhere = [{**raw[0], **other} for other in others(factory)]
-    node = {label: here[label] for label in naming.NODE}
-    exporters = (
-        (node, "node", "1x29 0x9 1x50"),
-        (node, "dcgm", "1x90"),
-        ({**node, "cluster": "another"}, "node", "1x90"),
-    )
+def _test(groups: Groups, alerts: Ports) -> RuleTest:
+    """Ports of each group go down, slow down and go; for ten minutes their node exporters are silent."""
+    places, outside = examples(groups), strangers(groups)
+    first, second, third = ([{**at, "port": number} for at in places] for number in ("1", "2", "3"))
     inputs = [
-        *(series("up", {**at, "job": job, "instance": job}, values) for at, job, values in exporters),
-        series(STATE, raw[0], f"{ACTIVE}x19 1x9 stale _x8 {ACTIVE}x50"),
-        series(STATE, raw[1], f"{ACTIVE}x19 2 {ACTIVE}x8 stale _x8 {ACTIVE}x50"),
-        series(STATE, raw[2], f"{ACTIVE}x19 stale"),
-        *(series(STATE, at, "1x19 stale") for at in elsewhere),
+        *_exporters(places, outside),
+        *_each(STATE, first, f"{ACTIVE}x19 1x9 stale _x8 {ACTIVE}x50"),
+        *_each(STATE, second, f"{ACTIVE}x19 2 {ACTIVE}x8 stale _x8 {ACTIVE}x50"),
+        *_each(STATE, third, f"{ACTIVE}x19 stale"),
+        *_each(STATE, outside, "1x19 stale"),
     ]
     checks = [
         *(silent(alerts.down, minute) for minute in (15, 20, 40)),
-        fires(alerts.down, 21, first, value=1),
+        fires(alerts.down, 21, *first, value=1),
         *(silent(alerts.gone, minute) for minute in (24, 30, 38, 44, 82)),
-        *(fires(alerts.gone, minute, third) for minute in (25, 29, 45, 78)),
+        *(fires(alerts.gone, minute, *third) for minute in (25, 29, 45, 78)),
     ]
-    speed = next((int(group.port_speed) for _, group in groups if group.port_speed is not None), 0)
     if alerts.slow is not None:
-        inputs += [series(SPEED, at, f"{speed}x19 {speed // 2}x9") for at in (raw[0], *elsewhere)]
-        inputs.append(series(SPEED, raw[1], f"{speed}x60"))
-        checks += [silent(alerts.slow, 24), fires(alerts.slow, 25, first, value=speed // 2)]
+        speeds = [int(group.port_speed or 0) for _, group in groups]
+        inputs += _each(SPEED, outside, "1x28")
+        for at, beside, speed in zip(first, second, speeds, strict=True):
+            inputs.append(series(SPEED, {**at, "job": "node"}, f"{speed}x19 {speed // 2}x9"))
+            inputs.append(series(SPEED, {**beside, "job": "node"}, f"{speed}x60"))
+        slow = [firing(alerts.slow, at, speed // 2) for at, speed in zip(first, speeds, strict=True) if speed]
+        checks += [silent(alerts.slow, 24), Expectation(Duration.of(minutes=25), alerts.slow.name, tuple(slow))]
     return shared("fabric-ports", "ports that are down, slow or gone", alerts.down.origin, inputs, *checks)
+
+
+def _exporters(ports: Places, outside: Places) -> list[tuple[str, str]]:
+    """Whether exporters answer: of nodes with such ports the node exporter pauses, the other one does not."""
+    here, elsewhere = ([{label: at[label] for label in naming.NODE} for at in some] for some in (ports, outside))
+    always = [at for at in distinct(elsewhere) if at not in here]
+    up = [("node", at, "1x29 0x9 1x50") for at in here]
+    up += [("dcgm", at, "1x90") for at in here] + [("node", at, "1x90") for at in always]
+    return [series("up", {**at, "job": job, "instance": job}, values) for job, at, values in up]
+
+
+def _each(metric: str, ports: Places, values: str) -> list[tuple[str, str]]:
+    return [series(metric, {**at, "job": "node"}, values) for at in ports]

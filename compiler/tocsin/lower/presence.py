@@ -74,12 +74,14 @@ def _counts(factory: Factory) -> tuple[Record, ...]:
 
 def _test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
     """On one node a board goes, the exporter dies and returns, spare boards come and replace each other, all go."""
-    node, count = example_node(factory), next(nodes.groups(factory))[1].gpus
+    groups = list(nodes.groups(factory))
+    (node, *beside), count = nodes.examples(groups), groups[0][1].gpus
     *boards, weak, spare, other = [example_gpu(factory, number) for number in range(count + 2)]
     inputs = [
         series("up", {**node, "job": "dcgm", "instance": "a"}, "_ 1x28 0x14 1x50"),
         series("up", {**node, "job": "node", "instance": "b"}, "1x90"),
-        series("up", {**node, "job": "dcgm", "instance": "a", "cluster": "another"}, "1x90"),
+        *(series("up", {**at, "job": "dcgm", "instance": "a"}, "_ 1 1 stale") for at in beside),
+        *(series("up", {**at, "job": "dcgm", "instance": "a"}, "1x90") for at in nodes.strangers(groups)),
         series(TEMP, {**spare, "job": "dcgm"}, "_x72 60x1 stale"),
         series(TEMP, {**other, "job": "dcgm"}, "_x74 60x3 stale"),
     ]
@@ -98,21 +100,23 @@ def _test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
         *(fires(missing, minute, node, value=count - 1) for minute in (15, 29, 50, 71)),
         fires(missing, 83, node, value=0),
     )
-    # Before its exporter is a target nothing is expected of the node.
-    return test._replace(readings=(Reading(NO_TIME, naming.GPUS_EXPECTED, ()),))
+    # Before its exporter is a target nothing is expected of a node. Of the other groups one is a target for a moment.
+    counts = zip((node, *beside), (group.gpus for _, group in groups), strict=True)
+    expected = tuple((series(naming.GPUS_EXPECTED, at, "")[0], str(gpus)) for at, gpus in counts)
+    return test._replace(
+        readings=(Reading(NO_TIME, naming.GPUS_EXPECTED, ()), Reading(MINUTE, naming.GPUS_EXPECTED, expected))
+    )
 
 
 def _answers_test(factory: Factory, lost: Alert, missing: Alert) -> RuleTest:
-    """The last board of two nodes goes: one exporter answers once a minute, the other every other minute."""
-    often = example_node(factory)
-    rarely = {**often, "node": next(nodes.groups(factory))[1].hosts[-1]}
-    turns = (("_ 1 0 0", often), *((("_ 1 0 0 0 0 0", rarely),) if rarely != often else ()))
+    """The last board of a node goes: its exporter answers every other minute at first, and then once a minute."""
+    node = example_node(factory)
+    gpu = {**node, "gpu_uuid": "GPU-0"}
     inputs = [
-        series("up", {**at, "job": "dcgm", "instance": at["node"]}, f"{turn} " + f"{turn[2:]} " * 12)
-        for turn, at in turns
+        series("up", {**node, "job": "dcgm", "instance": "a"}, "_" + " 1 0 0 0 0 0" * 4 + " 1 0 0" * 8),
+        series(TEMP, {**gpu, "job": "dcgm"}, "60x6 stale"),
     ]
-    inputs += [series(TEMP, {**at, "gpu_uuid": "GPU-0", "job": "dcgm"}, "60x6 stale") for _, at in turns]
-    checks = [silent(missing, 5), fires(missing, 8, often, value=0)]
-    checks += [silent(lost, 4), fires(lost, 8, {**often, "gpu_uuid": "GPU-0"})]
+    checks = [silent(missing, 8), silent(missing, 13), fires(missing, 14, node, value=0)]
+    checks += [silent(lost, 8), silent(lost, 10), fires(lost, 11, gpu)]
     test = proof(missing, "an exporter answers once a minute", inputs, *checks, interval=Duration.of(seconds=20))
     return test._replace(pace=MINUTE)

@@ -130,14 +130,9 @@ def example_node(factory: Factory) -> dict[str, str]:
 
 def example_gpu(factory: Factory, number: int = 0) -> dict[str, str]:
     """The labels of one board of that node."""
-    return {**example_node(factory), "gpu_uuid": f"GPU-00000000-0000-0000-0000-{number:012d}"}
+    return gpu_of(example_node(factory), number)
 
 
-def example_port(factory: Factory, number: int = 0, fabric: str = "") -> dict[str, str]:
-    """The labels of one fabric port of the first node that has one, of a certain fabric where it is named."""
-    for cluster in factory.clusters.values():
-        for group in cluster.groups:
-            if group.fabric != "none" and fabric in ("", group.fabric):
-                device = group.devices[0] if group.devices else f"mlx5_{number}"
-                return {"cluster": cluster.name, "node": group.hosts[0], "device": device, "port": "1"}
-    return {**example_node(factory), "device": "mlx5_0", "port": "1"}
+def gpu_of(node: Mapping[str, str], number: int = 0) -> dict[str, str]:
+    """The labels of one board of a node."""
+    return {**node, "gpu_uuid": f"GPU-00000000-0000-0000-0000-{number:012d}"}

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.catalog import PORT_ERRORS
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.fabric import PLACE, cabled, either, error_of, matchers, risen
-from tocsin.lower.proofs import example_port, fires, series, shared, silent
+from tocsin.lower.fabric import PLACE, cabled, either, examples, matchers, strangers
+from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.rises import counted, error_of, risen
 from tocsin.plan import Record, RuleGroup
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
+    from tocsin.lower.fabric import Groups
     from tocsin.plan import Alert, RuleTest
 
 RISES = 2  # a burst, as when a switch reboots, rises once or twice; what rises more often goes on happening
@@ -62,18 +64,18 @@ def roce(factory: Factory) -> RuleGroup | None:
         description=f"{PLACE} has counted {{{{ $labels.error }}}} for half an hour: nothing is lost, but the fabric "
         "drops or reorders packets. Look at its flow control.",
     )
-    return RuleGroup("fabric-roce", (*rises, lost, corrected), (_test(factory, lost, corrected),))
+    return RuleGroup("fabric-roce", (*rises, lost, corrected), (_test(factory, groups, lost, corrected),))
 
 
-def _test(factory: Factory, lost: Alert, corrected: Alert) -> RuleTest:
-    """Counters that rise all the time, twice only, every seven minutes, and on a port of another cluster."""
-    here = example_port(factory, fabric="roce")
-    steady, burst, rarely = ({**here, "port": port} for port in ("1", "2", "3"))
-    elsewhere = {**here, "cluster": "another"}
+def _test(factory: Factory, groups: Groups, lost: Alert, corrected: Alert) -> RuleTest:
+    """Counters that rise all the time, twice only, and every seven minutes."""
+    ports = examples(groups)
+    steady, burst, rarely = ({**ports[0], "port": port} for port in ("1", "2", "3"))
+    metrics = factory.signals[PORT_ERRORS["roce"]].metrics
     inputs: list[tuple[str, str]] = []
     told: dict[str, list[dict[str, str]]] = {}
-    for metric in factory.signals[PORT_ERRORS["roce"]].metrics:
-        inputs += [series(metric.name, {**at, "job": "node"}, "9x19 9+1x60") for at in (steady, elsewhere)]
+    for metric in metrics:
+        inputs.append(series(metric.name, {**steady, "job": "node"}, "9x19 9+1x60"))
         inputs.append(series(metric.name, {**burst, "job": "node"}, "9x19 10x3 11x60"))
         inputs.append(series(metric.name, {**rarely, "job": "node"}, "9x19 10x6 11x6 12x6 13x6 14x6 15x60"))
         told.setdefault(metric.errors, []).append({**steady, "error": error_of(metric.name)})
@@ -83,4 +85,5 @@ def _test(factory: Factory, lost: Alert, corrected: Alert) -> RuleTest:
         *(silent(corrected, minute) for minute in (28, 36)),
         *(fires(corrected, minute, *told["corrected"]) for minute in (38, 60)),
     )
-    return shared("fabric-roce", "packets that are sent again", lost.origin, inputs, *checks)
+    test = shared("fabric-roce", "packets that are sent again", lost.origin, inputs, *checks)
+    return counted(test, {metric.name: _NAMES[metric.errors] for metric in metrics}, ports, strangers(groups))

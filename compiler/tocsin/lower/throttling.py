@@ -92,7 +92,8 @@ def _low_and_others(factory: Factory, share: Fraction) -> tuple[dict[str, str], 
     """A board whose clock falls at minute 10, so that its mean is too low at minute 16, and boards that are well.
 
     Of these one lies at the limit; one rests, one half of the time, one until minute 10; and each told reason is one's,
-    beside that it rests, or was until minute 9. Clocks differ by so little that all means are printed alike.
+    beside that it rests, or was until minute 9. Clocks differ by so little that all means are printed alike. Where
+    boards have instances, of one nothing is known but how busy an instance is.
     """
     limit = share * 2000
     high, most, low = number(limit + Fraction(34, 1000)), number(limit), number(limit - Fraction(20, 1000))
@@ -109,6 +110,10 @@ def _low_and_others(factory: Factory, share: Fraction) -> tuple[dict[str, str], 
     for index, (clock, load, reason) in enumerate(stories):
         board = {**example_gpu(factory, index), "job": "dcgm"}
         inputs += [(CLOCK, board, clock), (MAX_CLOCK, board, "2000x60"), (UTIL, board, load), (REASONS, board, reason)]
+    if factory.has_instances:
+        split = {**example_gpu(factory, len(stories)), "job": "dcgm"}
+        inputs += [(CLOCK, split, f"{low}x60"), (MAX_CLOCK, split, "2000x60"), (REASONS, split, "0x60")]
+        inputs.append((UTIL, {**split, "gpu_i_id": "1"}, "98x60"))
     return example_gpu(factory), inputs
 
 
@@ -125,7 +130,7 @@ _STORIES = (
     ("12", "98x60", SLOWDOWN),
     ("76", "98x60", "hw_thermal"),  # hardware slowdown because of heat is one fault
     ("68", "60x60", "hw_thermal"),
-    ("68", "", "hw_thermal"),  # no utilisation is known
+    ("68", "", "hw_thermal"),  # no utilisation is known but that of an instance
     ("68", "98x31 0x30", "hw_thermal"),  # its work ends at minute 32
     ("68", "40x60", ""),
     ("64", "0x60", ""),
@@ -141,7 +146,8 @@ def _test(factory: Factory, alert: Alert) -> RuleTest:
     boards = [{**example_gpu(factory, number), "job": "dcgm"} for number in range(len(_STORIES) + 2)]
     for gpu, (bits, load, reason) in zip(boards, _STORIES, strict=False):
         inputs.append(series(REASONS, gpu, f"{'1' if bits == '1' else '4'}x19 {bits}x40"))
-        inputs += [series(UTIL, gpu, load)] if load else []
+        if load or factory.has_instances:
+            inputs.append(series(UTIL, gpu if load else {**gpu, "gpu_i_id": "1"}, load or "0x60"))
         told += [{**{label: gpu[label] for label in naming.GPU}, "reason": reason}] if reason else []
     often, rarely = boards[-2:]
     inputs += [series(REASONS, often, "4x19" + " 64 4 4" * 13), series(UTIL, often, "98x60")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
+from tocsin.lower.proofs import example_gpu, fires, gpu_of, series, shared, silent
 from tocsin.plan import Record, RuleGroup
 from tocsin.units import Duration, number
 
@@ -94,30 +94,35 @@ def _replaying(factory: Factory) -> Alert:
 
 
 def _pcie_test(factory: Factory, replays: Alert, full: Alert | None = None) -> RuleTest:
-    """Links at 95 % and at 85 %, all the time, with a pause, or in one direction; few replays, many, and a reset."""
-    boards = [example_gpu(factory, number) for number in range(4)]
-    raw = [{**board, "job": "dcgm"} for board in boards]
-    model = next(nodes.groups(factory))[1].gpu
-    limit = replay_limit(model)
-    inputs = [
-        series(REPLAYS, raw[0], f"0x19 0+{limit * 3 // 60}x40"),
-        series(REPLAYS, raw[1], f"0x19 0+{-(-limit * 6 // 60)}x40"),
-        series(REPLAYS, raw[2], f"{100 * limit}x19 0x40"),
-        series(REPLAYS, {**raw[0], "cluster": "another"}, f"0+{limit}x60"),
-    ]
-    checks = [silent(replays, 34), fires(replays, 37, boards[1]), fires(replays, 58, boards[1])]
+    """Of each group links at 95 % and at 85 %, and few replays and many; of the first a pause and a reset as well."""
+    groups = list(nodes.groups(factory))
+    boards = [[gpu_of(node, number) for number in range(3)] for node in nodes.examples(groups)]
+    strangers = [gpu_of(node) for node in nodes.strangers(groups)]
+    model = max((group.gpu for _, group in groups), key=lambda gpu: gpu.pcie)
+    inputs = [_input(REPLAYS, boards[0][2], f"{100 * replay_limit(model)}x19 0x40")]
+    inputs += [_input(REPLAYS, at, f"0+{replay_limit(model)}x60") for at in strangers]
+    for (few, many, _), (_, group) in zip(boards, groups, strict=True):
+        limit = replay_limit(group.gpu)
+        inputs.append(_input(REPLAYS, few, f"0x19 0+{limit * 3 // 60}x40"))
+        inputs.append(_input(REPLAYS, many, f"0x19 0+{-(-limit * 6 // 60)}x40"))
+    bad = [many for _, many, _ in boards]
+    checks = [silent(replays, 34), fires(replays, 37, *bad), fires(replays, 58, *bad)]
     if full is not None:
-        high, low = model.pcie * 95 // 100, model.pcie * 85 // 100
-        high_ = f"{high}x60"
-        values = (high_, f"{low}x60", f"{high}x9 0 {high}x60")
-        inputs += [series(DIRECTIONS["rx"], gpu, value) for gpu, value in zip(raw, values, strict=False)]
-        inputs.append(series(DIRECTIONS["tx"], raw[3], high_))
-        inputs += [series(metric, {**raw[0], "cluster": "another"}, high_) for metric in DIRECTIONS.values()]
-        always = [{**boards[0], "direction": "rx"}, {**boards[3], "direction": "tx"}]
-        paused = {**boards[2], "direction": "rx"}
+        rx, tx = DIRECTIONS["rx"], DIRECTIONS["tx"]
+        inputs += [_input(metric, at, f"{model.pcie}x60") for metric in (rx, tx) for at in strangers]
+        for (one, other, paused), (_, group) in zip(boards, groups, strict=True):
+            high, low = group.gpu.pcie * 95 // 100, group.gpu.pcie * 85 // 100
+            inputs += [_input(rx, one, f"{high}x60"), _input(rx, other, f"{low}x60"), _input(tx, other, f"{high}x60")]
+            inputs += [_input(rx, paused, f"{high}x9 0 {high}x60")] if paused is boards[0][2] else []
+        always = [{**one, "direction": "rx"} for one, _, _ in boards]
+        always += [{**other, "direction": "tx"} for _, other, _ in boards]
         checks += [silent(full, 9), *(fires(full, minute, *always, value=0.95) for minute in (10, 29))]
-        checks.append(fires(full, 31, *always, paused, value=0.95))
+        checks.append(fires(full, 31, *always, {**boards[0][2], "direction": "rx"}, value=0.95))
     return shared("gpu-pcie", "links that are full, and links that are bad", replays.origin, inputs, *checks)
+
+
+def _input(metric: str, board: dict[str, str], values: str) -> tuple[str, str]:
+    return series(metric, {**board, "job": "dcgm"}, values)
 
 
 def hbm(factory: Factory) -> RuleGroup | None:
