@@ -8,6 +8,7 @@ from tocsin import naming
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.cases import Case, group
+from tocsin.lower.proofs import STRANGER
 from tocsin.plan import RuleGroup
 from tocsin.units import Duration
 
@@ -65,7 +66,7 @@ def _skew(factory: Factory, cluster: Cluster, nodes_: NodeGroup) -> Case:
         (INFO, {**second, "gpu_uuid": "GPU-2", "driver_version": "580.2"}, f"_x10 1x{minutes + 20} stale"),
     ]
     inputs += [
-        (INFO, {**first, "cluster": "another", "gpu_uuid": "GPU-3", "driver_version": version}, f"1x{minutes + 60}")
+        (INFO, {**first, "cluster": STRANGER, "gpu_uuid": "GPU-3", "driver_version": version}, f"1x{minutes + 60}")
         for version in ("570.1", "580.2")
     ]
     place = {"cluster": cluster.name}

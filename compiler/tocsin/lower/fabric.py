@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import naming
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.proofs import STRANGER, fires, series, shared, silent
 from tocsin.lower.rises import counted, error_of, risen
 from tocsin.plan import Record, RuleGroup
 from tocsin.promql import quote
@@ -76,7 +76,7 @@ def strangers(groups: Groups) -> list[dict[str, str]]:
     """The labels of ports that a single matcher keeps out of a group: for each of its matchers one."""
     outside = [_at(node, group) for cluster, group in groups for node in nodes.strangers([(cluster, group)])]
     named = [port for port, (_, group) in zip(examples(groups), groups, strict=True) if group.devices]
-    return nodes.distinct([*outside, *({**port, "device": "another"} for port in named)])
+    return nodes.distinct([*outside, *({**port, "device": STRANGER} for port in named)])
 
 
 def _at(node: dict[str, str], group: NodeGroup) -> dict[str, str]:

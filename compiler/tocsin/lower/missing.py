@@ -9,7 +9,7 @@ from tocsin.catalog import PORT_ERRORS
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.presence import TEMP
-from tocsin.lower.proofs import fires, proof, series, shared, silent
+from tocsin.lower.proofs import STRANGER, fires, proof, series, shared, silent
 from tocsin.promql import quote
 from tocsin.units import Duration
 
@@ -84,7 +84,7 @@ def _shown_elsewhere(factory: Factory, cluster: Cluster) -> Iterator[tuple[_Job,
 
     def everywhere(job: str, place: dict[str, str]) -> _Job:
         example = {"cluster": cluster.name, **place}
-        return _Job(job, (f"cluster={quote(cluster.name)}",), [example], [{**example, "cluster": "another"}])
+        return _Job(job, (f"cluster={quote(cluster.name)}",), [example], [{**example, "cluster": STRANGER}])
 
     for exporter in cluster.exporters:
         for id_, names in _mandatory(factory, exporter.kind.job, "target").items():
@@ -138,7 +138,7 @@ def _target_test(alert: Alert, job: _Job, metrics: list[str]) -> RuleTest:
     end = 20 * len(metrics) + 16
     # Until minute 16 the job is silent, and only another one answers there.
     inputs = [series("up", at, f"0x15 1x{end - 16}") for at in raw]
-    inputs += [series("up", {**at, "job": "another"}, f"1x{end}") for at in raw]
+    inputs += [series("up", {**at, "job": STRANGER}, f"1x{end}") for at in raw]
     inputs += [series("up", {**at, "job": job.name, "instance": "a"}, f"1x{end}") for at in job.strangers]
     checks = [silent(alert, 15)]
     for turn, metric in enumerate(metrics):

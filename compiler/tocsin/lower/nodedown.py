@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.proofs import example_node, fires, proof, series, silent
+from tocsin.lower.proofs import STRANGER, example_node, fires, proof, series, silent
 from tocsin.plan import RuleGroup
 from tocsin.units import Duration
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory
     from tocsin.plan import Alert, RuleTest
 
-ALERT = "NodeDown"
+ALERT = naming.NODE_DOWN
 # What is told of a silent exporter looks back five minutes: so long after its end it is still its consequence.
 _KEPT = Duration.of(minutes=5)
 # Not what answers for a node from beside it, as its management controller does.
@@ -41,7 +41,7 @@ def node_down(factory: Factory) -> RuleGroup:
 def _test(factory: Factory, alert: Alert) -> RuleTest:
     """One exporter dies at minute 10, the other at minute 20; it is back at minute 40. On another, one dies."""
     node = example_node(factory)
-    other = {**node, "node": "other"}
+    other = {**node, "node": STRANGER}
     inputs = [
         series("up", {**at, "job": job, "instance": job}, values)
         for at, job, values in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import pattern
+from tocsin.lower.proofs import STRANGER
 from tocsin.promql import quote
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ def strangers(groups: Iterable[tuple[Cluster, NodeGroup]]) -> list[dict[str, str
     """The labels of nodes that a single matcher keeps out of a group: for each of its matchers one."""
     found = []
     for cluster, group in groups:
-        found.append({"cluster": "another", "node": group.hosts[0]})
-        found += [{"cluster": cluster.name, "node": "another"}] if len(cluster.groups) > 1 else []
+        found.append({"cluster": STRANGER, "node": group.hosts[0]})
+        found += [{"cluster": cluster.name, "node": STRANGER}] if len(cluster.groups) > 1 else []
     return distinct(found)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
 from tocsin.lower.alerts import links
-from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.proofs import STRANGER, fires, series, shared, silent
 from tocsin.plan import Alert, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -76,10 +76,8 @@ def _test(group: str, cluster: Cluster, alerts: tuple[Alert, ...]) -> RuleTest:
         for labels, values in ((both[0], "1x9 0x50"), (both[1], "1x29 0x30"), (other, "1x60"))
     ]
     # Other jobs of the server, and servers of another cluster, are silent as well.
-    inputs += [
-        series("up", {**both[0], "job": "another", "server": "not-one", "peer": "none", "instance": "x"}, "0x60")
-    ]
-    inputs += [series("up", {**both[0], "job": capacity.PEERS, "cluster": "another", "instance": "x"}, "0x60")]
+    inputs += [series("up", {**both[0], "job": STRANGER, "server": "not-one", "peer": "none", "instance": "x"}, "0x60")]
+    inputs += [series("up", {**both[0], "job": capacity.PEERS, "cluster": STRANGER, "instance": "x"}, "0x60")]
     lost, *halved = alerts
     checks = [silent(lost, 29), silent(lost, 35), fires(lost, 36, at)]
     for alert in halved:

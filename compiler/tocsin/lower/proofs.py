@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tocsin.source import Span
 
 MINUTE = Duration.of(minutes=1)
+STRANGER = "another!"  # a cluster, owner, job or host of nobody's: the names of a spec have no such sign
 _CONDITION = re.compile(r"\{\{ if \$labels\.(\w+) \}\}(.*?)\{\{ end \}\}")
 _ACTION = re.compile(r"\{\{ (?:\$labels\.(?P<label>\w+)|\$value)(?: \| (?P<pipe>\w+))? \}\}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.cases import Case, group
-from tocsin.lower.proofs import example_node
+from tocsin.lower.proofs import STRANGER, example_node
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
@@ -164,6 +164,6 @@ def _slurm(factory: Factory, limit: str, signal: str, metric: str, name: str, si
     low, high = (most, most + 1) if sign == ">" else (most - 1, most)
     inputs = [
         (metric, {**at, "job": "slurm"}, f"{number(low)}x9 {number(high)}x40"),
-        (metric, {"cluster": "another", "job": "slurm"}, f"{number(low)}x60"),
+        (metric, {"cluster": STRANGER, "job": "slurm"}, f"{number(low)}x60"),
     ]
     return Case(alert, 24, 25, at, inputs, float(high))

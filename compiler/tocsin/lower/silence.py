@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import naming
 from tocsin.catalog import DEEP_JOB
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.proofs import fires, proof, series, shared, silent
+from tocsin.lower.proofs import STRANGER, fires, proof, series, shared, silent
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def deep_down(factory: Factory, cluster: Cluster) -> tuple[list[Alert], list[Rul
     stories = {"dies": "1x9 0x20 stale", "idles": "_x60", "works": "1x9 stale _x10 1x30"}
     places = {story: {"cluster": cluster.name, "node": story, "job": DEEP_JOB} for story in stories}
     inputs = [series("up", {**place, "instance": "a"}, stories[story]) for story, place in places.items()]
-    other = {"cluster": cluster.name, "node": "other", "job": "another", "instance": "a"}
+    other = {"cluster": cluster.name, "node": STRANGER, "job": STRANGER, "instance": "a"}
     inputs.append(series("up", other, "0x60"))
     checks = [silent(alert, 15), fires(alert, 16, places["dies"]), fires(alert, 30, places["dies"]), silent(alert, 40)]
     return [alert], [proof(alert, "dies under a job, which then ends", inputs, *checks)]

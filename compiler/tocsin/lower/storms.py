@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import capacity, naming
 from tocsin.lower.alerts import OF_LAYER, links
-from tocsin.lower.proofs import MINUTE, firing, series, shared, silent
+from tocsin.lower.proofs import MINUTE, STRANGER, firing, series, shared, silent
 from tocsin.lower.samples import samples
 from tocsin.plan import NO_TIME, Alert, Expectation, Reading, Record, RuleFile, RuleGroup
 from tocsin.promql import quote
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from tocsin.factory import Cluster, Factory
     from tocsin.plan import RuleTest
 
-ALERT, LIMIT = "FaultStorm", "storm_nodes"
+ALERT, LIMIT = naming.FAULT_STORM, "storm_nodes"
 BEFORE = Duration.of(minutes=10)
 _PACE, _SLACK = Duration.of(seconds=5), Duration.of(seconds=5)
 _NODE, _OWNER = naming.by(("cluster", "owner", "node")), naming.by(("cluster", "owner"))
+
+_FOREIGN = f"foreign, {STRANGER}"
 
 Input = tuple[str, str]
 
@@ -163,7 +165,7 @@ class _Story:
         """One node is paged for by two alerts; others wait, have a ticket, or are in another cluster."""
         at = {"cluster": self._cluster.name, "owner": "a", "node": "paged"}
         inputs = [_firing({**at, "alertname": name}, "1x9") for name in ("This", "That")]
-        inputs += [*self._aside("a", "1x9"), _firing({**at, "cluster": "another"}, "1x9")]
+        inputs += [*self._aside("a", "1x9"), _firing({**at, "cluster": STRANGER}, "1x9")]
         reading = Reading(Duration.of(minutes=5), naming.PAGES, ((series(naming.PAGES, at, "")[0], "2"),))
         test = shared(group, "pages of nodes, and what is none", self._cluster.origin, inputs)
         return test._replace(readings=(reading,))
@@ -180,23 +182,23 @@ class _Story:
         checks = [*self._silent(*(begin + after for after in (-1, 30, 35, 45)))]
         checks += self._fires(*(begin + after for after in (0, 11, 12, 29)))
         test = shared(group, "a storm comes, goes on, and is over", self._cluster.origin, inputs, *checks)
-        theirs = [f'{naming.PAGES_NEW}{{owner="foreign"}}', *([] if self.sharded else [f'{naming.PAGES}{{owner="b"}}'])]
+        theirs = [naming.PAGES_NEW + _owned(_FOREIGN), *([] if self.sharded else [naming.PAGES + _owned(STRANGER)])]
         return test._replace(readings=tuple(Reading(Duration.of(minutes=begin + 5), one, ()) for one in theirs))
 
     def _foreign(self, values: str) -> Iterator[Input]:
         """What the servers of another cluster have and record, which is their business."""
         for job in (capacity.ITSELF, naming.SHARD_JOB):
-            yield series("up", {"cluster": "another", "job": job, "instance": "a"}, "1x300")
-        yield _firing({"cluster": "another", "owner": "b", "node": "foreign"}, values)
+            yield series("up", {"cluster": STRANGER, "job": job, "instance": "a"}, "1x300")
+        yield _firing({"cluster": STRANGER, "owner": STRANGER, "node": "foreign"}, values)
         for node in (f"foreign-{number}" for number in range(self._least)):
-            yield series(naming.PAGES, {"cluster": "another", "owner": "foreign", "node": node}, values)
+            yield series(naming.PAGES, {"cluster": STRANGER, "owner": _FOREIGN, "node": node}, values)
             for owner in self._owners:
-                yield series(naming.PAGES_NEW, {"cluster": "another", "owner": owner, "node": node}, values)
+                yield series(naming.PAGES_NEW, {"cluster": STRANGER, "owner": owner, "node": node}, values)
 
     def _old(self, group: str) -> RuleTest:
         """As many have waited for hours when others fault, one too few for a storm; five minutes later one more."""
         begin, least = self._begin + 75, self._least
-        inputs = [*self._up("1x300"), self._paged("another", "node", f"_x{begin} 1x60")]
+        inputs = [*self._up("1x300"), self._paged(STRANGER, "node", f"_x{begin} 1x60")]
         for owner in self._owners:
             for number in range(least):
                 inputs.append(self._paged(owner, f"old-{number}", "1x300"))
@@ -240,7 +242,7 @@ class _Story:
     def _up(self, values: str) -> list[Input]:
         """What tells that pages were counted; something else of the cluster never answers."""
         job = naming.SHARD_JOB if self.sharded else capacity.ITSELF
-        others = [("a", "another", "0x400"), *([("b", job, "1x400")] if self.sharded else [])]
+        others = [("a", STRANGER, "0x400"), *([("b", job, "1x400")] if self.sharded else [])]
         every = [("a", job, values), *others]
         return [series("up", {**self._place, "job": of, "instance": name}, text) for name, of, text in every]
 
@@ -257,6 +259,10 @@ class _Story:
             _firing({**at, "node": "ticketed", "severity": "ticket"}, values),
             _firing(at, values),
         ]
+
+
+def _owned(owner: str) -> str:
+    return f"{{owner={quote(owner)}}}"
 
 
 def _firing(labels: dict[str, str], values: str) -> Input:

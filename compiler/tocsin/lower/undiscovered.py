@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.nodes import one_of
-from tocsin.lower.proofs import fires, proof, series, silent
+from tocsin.lower.proofs import STRANGER, fires, proof, series, silent
 from tocsin.plan import Record
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -104,7 +104,7 @@ def _test(cluster: Cluster, job: str, hosts: tuple[str, ...], alert: Alert) -> R
     inputs += [series("up", {**place, "node": host, "instance": "again"}, "1x29 stale") for host in hosts[1:2]]
     inputs.append(series("up", {**place, "node": hosts[0], "instance": hosts[0]}, "0x9 stale"))
     inputs.append(series("up", {**place, "node": "not-in-the-spec", "instance": "a"}, "1x60"))
-    inputs.append(series("up", {**place, "cluster": "another", "node": hosts[0], "instance": "a"}, "1x60"))
+    inputs.append(series("up", {**place, "cluster": STRANGER, "node": hosts[0], "instance": "a"}, "1x60"))
     left = len(hosts[1:_MANY])
     checks = [silent(alert, 24), fires(alert, 25, place, value=left or 1)] if all_there else []
     return proof(
@@ -120,7 +120,7 @@ def _shard_test(cluster: Cluster, job: str, nodes: int, alert: Alert) -> RuleTes
     inputs = [
         series(naming.NODES_TOLD, one, "1x99 stale"),
         series(naming.NODES_TOLD, other, f"{nodes - 1}x9 {nodes - 2}x29 stale _x19 {nodes - 1}x38 stale"),
-        series("up", {"cluster": cluster.name, "job": "another", "instance": "a"}, "0x140"),
+        series("up", {"cluster": cluster.name, "job": STRANGER, "instance": "a"}, "0x140"),
         series("up", {"cluster": cluster.name, "job": naming.SHARD_JOB, "instance": "shard-0:9090"}, "1x140"),
         series("up", {"cluster": cluster.name, "job": naming.SHARD_JOB, "instance": "shard-1:9090"}, "1x39 0x19 1x80"),
     ]

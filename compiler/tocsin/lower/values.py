@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.ingest import carriers
 from tocsin.lower.alerts import signal_alert
-from tocsin.lower.proofs import fires, proof, series, silent
+from tocsin.lower.proofs import STRANGER, fires, proof, series, silent
 from tocsin.plan import Reading, Record
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -73,7 +73,7 @@ def _tests(cluster: Cluster, label: Label, most: int, shown: list[Metric], alert
     counted = [series(naming.LABEL_VALUES, told, f"{most}x9 {most + 1}x20 {most}x20")]
     checks = [silent(alert, 9), silent(alert, 14), fires(alert, 15, told, value=most + 1), silent(alert, 31)]
     # Another cluster has more of them, and this one more of another label.
-    counted += [series(naming.LABEL_VALUES, {**told, name: "another"}, f"{most + 1}x60") for name in told]
+    counted += [series(naming.LABEL_VALUES, {**told, name: STRANGER}, f"{most + 1}x60") for name in told]
     found = [proof(alert, "one value more than there may be", counted, *checks)]
     if most < _MANY:
         at = {"cluster": cluster.name}
@@ -84,7 +84,7 @@ def _tests(cluster: Cluster, label: Label, most: int, shown: list[Metric], alert
         ]
         # The same values of another series, another cluster's, those of other metrics, and none are no more values.
         inputs += [series(names[-1], {**at, label.name: f"v{most}", "instance": "again"}, "1x40")]
-        inputs += [series(names[-1], {"cluster": "another", label.name: "v"}, "1x40")]
+        inputs += [series(names[-1], {"cluster": STRANGER, label.name: "v"}, "1x40")]
         inputs += [series("another_metric", {**at, label.name: "w"}, "1x40"), series(names[-1], at, "1x40")]
         checks = [silent(alert, 14), fires(alert, 15, told, value=most + 1), silent(alert, 31)]
         test = proof(alert, "one value more is shown for a while", inputs, *checks)

@@ -8,7 +8,7 @@ from tocsin import naming
 from tocsin.ingest import ORIGINAL, QUARANTINED, VIOLATES
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.enforcement import HARDWARE
-from tocsin.lower.proofs import fires, series, shared, silent
+from tocsin.lower.proofs import STRANGER, fires, series, shared, silent
 from tocsin.plan import Reading, Record
 from tocsin.promql import quote
 from tocsin.units import Duration
@@ -139,7 +139,7 @@ def violation_test(group: str, factory: Factory, cluster: Cluster, jobs: Mapping
 
 def _elsewhere(at: Mapping[str, dict[str, str]], what: str) -> Iterator[tuple[str, str]]:
     """The same in another cluster, whose own rules tell it, or of another job."""
-    bad, good, late = ({**at[name], what: "another"} for name in ("bad", "good", "late"))
+    bad, good, late = ({**at[name], what: STRANGER} for name in ("bad", "good", "late"))
     if what == "cluster":
         yield series("one", {**bad, VIOLATES: "job_id"}, "1x60")
     yield series(naming.LABEL_VIOLATIONS, {**good, VIOLATES: "job_id"}, "1x60")

@@ -81,6 +81,9 @@ def resolve_alerts(
         if name == naming.WATCHDOG:
             what = f"{name} is the alert that always fires, and goes to the heartbeat"
             log.error("ALR101", what, document.places.key(*path), "choose another name")
+        elif name in (naming.NODE_DOWN, naming.FAULT_STORM):
+            what = f"{name} is an alert of tocsin's own, which holds back others: yours would hold them back as well"
+            log.error("ALR101", what, document.places.key(*path), "choose another name")
         expr = _expr(document, path, rule.expr, log)
         if rule.signal and rule.signal not in signals and not document.is_broken("signals"):
             close = near(rule.signal, signals)
