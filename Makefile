@@ -21,7 +21,7 @@ build: $(VENV)/ready tools-if-missing ## compile the example specs into out/, ev
 check: $(VENV)/ready tools-if-missing ## fail where out/ is not what the specs say
 	@$(WITH_TOOLS) && for spec in $(SPECS); do $(BIN)/tocsin build --check $$spec || exit $$?; done
 
-test: $(VENV)/ready tools-if-missing ## run the tests over every tool version found
+test: $(VENV)/ready tools-if-missing ## run the tests over every promtool and amtool found, and the newest servers
 	$(BIN)/pytest -n 3 --dist loadgroup --cov --cov-report=term:skip-covered
 
 test-live: $(VENV)/ready tools-if-missing ## real servers that want the machine for themselves: large sites, and every older release

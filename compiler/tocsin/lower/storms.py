@@ -38,6 +38,7 @@ BEFORE = Duration.of(minutes=10)
 _PACE, _SLACK = Duration.of(seconds=5), Duration.of(seconds=5)
 _NODE, _OWNER = naming.by(("cluster", "owner", "node")), naming.by(("cluster", "owner"))
 
+_DOWN = {"alertname": naming.NODE_DOWN, "severity": "ticket"}
 _FOREIGN = f"foreign, {STRANGER}"
 
 Input = tuple[str, str]
@@ -88,16 +89,16 @@ def _pagers(rules: Sequence[RuleFile]) -> tuple[Pager, ...]:
     found: dict[str, Pager] = {}
     for one in samples(rules, ()):
         labels = one.labels
-        if labels["severity"] == "page" and "node" in labels:
+        if "node" in labels and (labels["severity"] == "page" or labels["alertname"] == naming.NODE_DOWN):
             owner, layer = labels["owner"], labels["layer"]
             found.setdefault(owner, Pager(owner, layer, labels.get("signal", naming.HEARTBEAT)))
     return tuple(found[owner] for owner in sorted(found))
 
 
 def _longest(rules: Sequence[RuleFile]) -> Duration:
-    """The longest time for which a page has to hold."""
-    every = (rule for file in rules for group in file.groups for rule in group.rules)
-    return max(rule.hold for rule in every if isinstance(rule, Alert) and rule.labels["severity"] == "page")
+    """The longest time for which a page, or a node that is down, has to hold."""
+    every = (rule for file in rules for group in file.groups for rule in group.rules if isinstance(rule, Alert))
+    return max(rule.hold for rule in every if rule.labels["severity"] == "page" or rule.name == naming.NODE_DOWN)
 
 
 class _Story:
@@ -113,9 +114,10 @@ class _Story:
     # --- the rules ----------------------------------------------------------------------------------------------------
 
     def pages(self) -> Record:
-        """The pages of each node and owner, where there are any."""
-        of = f'ALERTS{{alertstate="firing", severity="page", {self._here}, node!=""}}'
-        return Record(naming.PAGES, f"count by ({_NODE}) ({of})", {}, self._cluster.origin)
+        """The pages of each node and owner, where there are any, and nodes that are down, which are a ticket each."""
+        paged = f'ALERTS{{alertstate="firing", severity="page", {self._here}, node!=""}}'
+        down = f'ALERTS{{alertstate="firing", alertname="{naming.NODE_DOWN}", {self._here}}}'
+        return Record(naming.PAGES, f"count by ({_NODE}) (\n  {paged}\n  or {down}\n)", {}, self._cluster.origin)
 
     def news(self) -> Record:
         """The nodes of a storm that goes on, and those that are new.
@@ -143,11 +145,11 @@ class _Story:
             labels={"severity": "page", "owner": pager.owner, "layer": pager.layer, "signal": pager.signal},
             annotations={
                 "summary": "{{ $value }} nodes of {{ $labels.cluster }} fault at once",
-                "description": f"{{{{ $value }}}} of {self._cluster.nodes} nodes of {{{{ $labels.cluster }}}} have "
-                f"pages for {pager.owner} that they did not have ten minutes before, and there may be more by now. "
-                "Look for what they have in common: power, cooling, a switch, a driver. Until fewer than "
-                f"{self._least} of them are left, {pager.owner} is paged for no node by itself, and for what is left "
-                "then.",
+                "description": f"{{{{ $value }}}} of {self._cluster.nodes} nodes of {{{{ $labels.cluster }}}} are down "
+                f"or have pages for {pager.owner}, unlike ten minutes before, and there may be more by now: "
+                f"{naming.PAGES_NEW} lists them. Look for what they have in common: power, cooling, a switch, a "
+                f"driver. Until fewer than {self._least} of them are left, {pager.owner} is paged for no node by "
+                "itself, and for what is left then.",
                 **links(self._factory, pager.owner, ALERT, ("cluster",), OF_LAYER.get(pager.layer, "operations")),
             },
             origin=self._cluster.origin,
@@ -162,11 +164,14 @@ class _Story:
         yield self._gap(group)
 
     def counted(self, group: str) -> RuleTest:
-        """One node is paged for by two alerts; others wait, have a ticket, or are in another cluster."""
+        """One node is paged for by two alerts, one is down; others wait, have a ticket, or are in another cluster."""
         at = {"cluster": self._cluster.name, "owner": "a", "node": "paged"}
         inputs = [_firing({**at, "alertname": name}, "1x9") for name in ("This", "That")]
         inputs += [*self._aside("a", "1x9"), _firing({**at, "cluster": STRANGER}, "1x9")]
-        reading = Reading(Duration.of(minutes=5), naming.PAGES, ((series(naming.PAGES, at, "")[0], "2"),))
+        down = {**at, "node": "down"}
+        inputs += [_firing({**down, **_DOWN}, "1x9"), _firing({**down, **_DOWN, "cluster": STRANGER}, "1x9")]
+        counted = tuple((series(naming.PAGES, of, "")[0], count) for of, count in ((down, "1"), (at, "2")))
+        reading = Reading(Duration.of(minutes=5), naming.PAGES, counted)
         test = shared(group, "pages of nodes, and what is none", self._cluster.origin, inputs)
         return test._replace(readings=(reading,))
 
@@ -177,7 +182,7 @@ class _Story:
         for owner in self._owners:
             for number in range(least):
                 values = f"_x{begin} 1x{60 if number else 29} stale"
-                inputs.append(self._paged(owner, f"node-{number}", values))
+                inputs.append(self._paged(owner, f"node-{number}", values, **({} if number else _DOWN)))
             inputs.append(self._paged(owner, "late", f"_x{begin + 35} 1x30"))
         checks = [*self._silent(*(begin + after for after in (-1, 30, 35, 45)))]
         checks += self._fires(*(begin + after for after in (0, 11, 12, 29)))
@@ -189,7 +194,8 @@ class _Story:
         """What the servers of another cluster have and record, which is their business."""
         for job in (capacity.ITSELF, naming.SHARD_JOB):
             yield series("up", {"cluster": STRANGER, "job": job, "instance": "a"}, "1x300")
-        yield _firing({"cluster": STRANGER, "owner": STRANGER, "node": "foreign"}, values)
+        for more in ({}, _DOWN):
+            yield _firing({"cluster": STRANGER, "owner": STRANGER, "node": "foreign", **more}, values)
         for node in (f"foreign-{number}" for number in range(self._least)):
             yield series(naming.PAGES, {"cluster": STRANGER, "owner": _FOREIGN, "node": node}, values)
             for owner in self._owners:
@@ -246,16 +252,17 @@ class _Story:
         every = [("a", job, values), *others]
         return [series("up", {**self._place, "job": of, "instance": name}, text) for name, of, text in every]
 
-    def _paged(self, owner: str, node: str, values: str) -> Input:
+    def _paged(self, owner: str, node: str, values: str, **more: str) -> Input:
         """A page of a node as the rules see it: above shards it has been counted."""
         at = {**self._place, "owner": owner, "node": node}
-        return series(naming.PAGES, {**at, "shard": "0"}, values) if self.sharded else _firing(at, values)
+        return series(naming.PAGES, {**at, "shard": "0"}, values) if self.sharded else _firing({**at, **more}, values)
 
     def _aside(self, owner: str, values: str) -> list[Input]:
-        """An alert that still waits, a ticket, and a page of no node."""
+        """Alerts that still wait, a ticket, and a page of no node."""
         at = {**self._place, "owner": owner}
         return [
             _firing({**at, "node": "waits", "alertstate": "pending"}, values),
+            _firing({**at, "node": "sinks", **_DOWN, "alertstate": "pending"}, values),
             _firing({**at, "node": "ticketed", "severity": "ticket"}, values),
             _firing(at, values),
         ]
