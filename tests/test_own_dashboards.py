@@ -247,6 +247,32 @@ def test_a_dashboard_of_any_form_is_told_or_becomes_one(place: tuple[Any, ...], 
         list(faults(broken, of_catalogue()))
 
 
+@pytest.mark.parametrize("wrong", [5, 1.5, True, "x", {"a": 1}])
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("panels",),
+        ("rows",),
+        ("rows", 0, "panels"),
+        ("panels", 0, "targets"),
+        ("panels", 1, "panels"),
+        ("templating", "list"),
+        ("annotations", "list"),
+        ("panels", 0, "fieldConfig", "defaults", "links"),
+    ],
+)
+def test_what_is_no_list_is_told_where_a_list_belongs(place: tuple[Any, ...], wrong: object, tmp_path: Path) -> None:
+    broken = deepcopy(GOOD)
+    part: Any = broken
+    for step in place[:-1]:
+        part = part[step]
+    part[place[-1]] = wrong
+    made, log = compiled(tmp_path, broken)
+    assert made is None
+    assert [one.code for one in log.sorted()] == ["DSH102"]
+    assert "is not a list" in log.sorted()[0].message
+
+
 def test_what_the_fuzz_begins_with_is_sound() -> None:
     assert list(problems(GOOD)) == []
     assert list(judged({**upgraded(GOOD), "uid": "x"}, brought=True)) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tocsin.dashboard.form import foreign, listed, panels, targets, titled
+from tocsin.dashboard.form import dicts, foreign, listed, panels, targets, titled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +122,7 @@ def _columns(panel: Model, asks: list[Model]) -> dict[str, str] | None:
     found: dict[str, str] = {}
     if any(target.get("format") != "table" for target in asks):
         return None
-    for step in _dicts(panel.get("transformations")):
+    for step in dicts(panel.get("transformations")):
         if step.get("id") not in _PLAIN:
             return None
         named = _dict(step.get("options")).get("renameByName")
@@ -134,7 +134,7 @@ def _joined(panel: Model, asks: list[Model]) -> Iterator[Shown]:
     """The label by which the rows of several queries become one."""
     if _columns(panel, asks) is None:
         return
-    for step in _dicts(panel.get("transformations")):
+    for step in dicts(panel.get("transformations")):
         name = _dict(step.get("options")).get("byField")
         if step.get("id") == "joinByField" and isinstance(name, str) and name and not _NO_LABEL.fullmatch(name):
             yield Shown(name, "the join of its rows", name, 0, len(name))
@@ -142,16 +142,12 @@ def _joined(panel: Model, asks: list[Model]) -> Iterator[Shown]:
 
 def _links(panel: Model) -> Iterator[Model]:
     config = _dict(panel.get("fieldConfig"))
-    yield from _dicts(_dict(config.get("defaults")).get("links"))
-    for override in _dicts(config.get("overrides")):
-        for one in _dicts(override.get("properties")):
+    yield from dicts(_dict(config.get("defaults")).get("links"))
+    for override in dicts(config.get("overrides")):
+        for one in dicts(override.get("properties")):
             if one.get("id") == "links":
-                yield from _dicts(one.get("value"))
+                yield from dicts(one.get("value"))
 
 
 def _dict(value: Any) -> Model:
     return value if isinstance(value, dict) else {}
-
-
-def _dicts(value: Any) -> Iterator[Model]:
-    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()

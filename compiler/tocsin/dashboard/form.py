@@ -27,19 +27,22 @@ LINK: dict[str, Any] = {
 }
 
 
+def dicts(value: Any) -> list[Model]:
+    """The objects of a list; nothing where a generator wrote anything else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def panels(model: Model) -> Iterator[Model]:
     """Every panel, those of rows included."""
-    rows = [row for row in model.get("rows") or () if isinstance(row, dict)]
-    for holder in (model, *rows):
-        for panel in holder.get("panels") or ():
-            if isinstance(panel, dict):
-                yield panel
-                yield from (inner for inner in panel.get("panels") or () if isinstance(inner, dict))
+    for holder in (model, *dicts(model.get("rows"))):
+        for panel in dicts(holder.get("panels")):
+            yield panel
+            yield from dicts(panel.get("panels"))
 
 
 def targets(panel: Model) -> list[Model]:
     """The queries of a panel."""
-    return [target for target in panel.get("targets") or () if isinstance(target, dict)]
+    return dicts(panel.get("targets"))
 
 
 def queries(model: Model) -> Iterator[str]:
@@ -71,4 +74,4 @@ def foreign(holder: Model) -> str:
 def listed(model: Model, key: str) -> list[Model]:
     """The variables or annotations of a dashboard."""
     found = model.get(key)
-    return [one for one in (found.get("list") if isinstance(found, dict) else None) or () if isinstance(one, dict)]
+    return dicts(found.get("list")) if isinstance(found, dict) else []
