@@ -16,7 +16,7 @@ from tocsin.cli import run
 from tocsin.dashboard import panels, problems, queries, upgraded
 from tocsin.dashboard.filled import filled
 from tocsin.dashboard.judging import faults
-from tocsin.diagnostics import Log
+from tocsin.diagnostics import Log, Severity
 from tocsin.jsontext import JsonError, Text, read
 from tocsin.naming import dashboard_uid
 from tocsin.pipeline import compile_spec
@@ -357,7 +357,9 @@ def told(folder: Path, expr: str, **more: Any) -> list[tuple[str, str]]:
         ("sum(up", [("PQL105", "")]),
         ('"ü😀" + up', [("PQL105", '\\"ü😀\\"')]),
         ("DCGM_FI_DEV_GPU_TEMPO", [("PQL214", "DCGM_FI_DEV_GPU_TEMPO")]),
-        ("node_load1 + team:x:y", [("DSH108", "node_load1")]),
+        ("node_load1 + team:x:y", [("DSH108", "node_load1"), ("DSH106", "team:x:y")]),
+        ("rate(vllm:request_prompt_tokens_sum[5m])", [("DSH108", "vllm:request_prompt_tokens_sum")]),
+        ("max(vllm:tokens:rate5m)", [("DSH106", "vllm:tokens:rate5m")]),
         ("topk($n, node_load1)", [("DSH108", "node_load1")]),
         ("max(node:gpus_present:count) or max(team:x:y)", [("DSH106", "team:x:y")]),
         ('up{node=~"$nod"} > $__range_s', [("DSH107", "$nod")]),
@@ -371,6 +373,34 @@ def test_what_is_wrong_with_a_query_is_told_at_its_characters(
     assert [code for code, _ in found] == [code for code, _ in expected]
     for (_, there), (_, wanted) in zip(found, expected, strict=True):
         assert not wanted or wanted == there
+
+
+@pytest.mark.parametrize(
+    ("metric", "job", "code"),
+    [
+        ("node_load1", "node", "DSH108"),
+        ("process_resident_memory_bytes", "dcgm", "DSH108"),
+        ("DCGM_FI_DEV_NEW", "dcgm", "PQL214"),
+        ("vllm:request_prompt_tokens_sum", "vllm", "DSH108"),
+    ],
+)
+def test_what_nobody_knows_is_known_once_it_is_defined(metric: str, job: str, code: str, tmp_path: Path) -> None:
+    made, log = compiled(tmp_path, page(panel(f"max({metric})")))
+    (told,) = log.sorted()
+    assert told.code == code
+    assert (made is not None) == (told.severity is Severity.WARNING) == (code == "DSH108")
+    own = f"  define:\n    mine: {{metric: '{metric}', type: gauge, unit: '1', layer: runtime, job: {job}}}\n"
+    text = TEAM.replace("\nsignals:\n", f"\nsignals:\n{own}")
+    assert text != TEAM
+    if job == "vllm":
+        text = re.sub(r"(\n    nodes:\n)", r"\n    exporters: {vllm: {at: ['a:8000']}}\1", text, count=1)
+    (tmp_path / "spec.yaml").write_text(text, "utf-8")
+    log = Log()
+    made = compile_spec(str(tmp_path / "spec.yaml"), log, {})
+    assert [one.message for one in log.sorted()] == []
+    assert made is not None
+    listed = [one.path for one in made.artifacts if one.path.endswith(".csv") and f"\n{metric}," in one.text]
+    assert bool(listed) == metric.startswith("DCGM_")
 
 
 def table(*exprs: str, steps: list[Any] | None = None, url: str = "") -> dict[str, Any]:

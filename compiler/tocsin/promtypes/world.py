@@ -91,6 +91,18 @@ def prefixes() -> tuple[str, ...]:
 
 
 @cache
+def _programs() -> frozenset[str]:
+    """The programs that put their own name and a colon before those of their metrics."""
+    return frozenset(name.partition(":")[0] for name in catalogue() if ":" in name)
+
+
+def is_recorded(name: str) -> bool:
+    """Whether only a rule gives a series such a name: it has a colon, and not just one behind a program's name."""
+    program, colon, rest = name.partition(":")
+    return bool(colon) and (":" in rest or program not in _programs())
+
+
+@cache
 def of_catalogue() -> World:
     """Everything that the catalogue knows, scraped as often as its exporters are fit for, at least every 15 s."""
     least = {kind.job: max(kind.least, DEFAULT_INTERVAL) for kind in exporter_kinds().values()}
