@@ -403,6 +403,34 @@ def test_what_nobody_knows_is_known_once_it_is_defined(metric: str, job: str, co
     assert bool(listed) == metric.startswith("DCGM_")
 
 
+RETENTION = """
+retention:
+  hot: {resolution: full, keep: 7d}
+  warm: {resolution: 5m, keep: 180d}
+  evidence: {resolution: full, keep: 1y, signals: [xid], store: {url: "http://thanos-receive:19291/api/v1/receive"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("expr", "message"),
+    [
+        ("max_over_time(up[1w] offset 20w)", ""),
+        ("max_over_time(up[1w] offset 26w)", "this looks back 189d, and its longest tier keeps 180d"),
+        ("max_over_time(DCGM_FI_DEV_GPU_TEMP[1w] offset 20w)", ""),
+        ("max_over_time(DCGM_FI_DEV_GPU_TEMP[200d])", "this looks back 200d, and its longest tier keeps 180d"),
+        ("max_over_time(DCGM_FI_DEV_XID_ERRORS[200d])", ""),
+        ("max_over_time(DCGM_FI_DEV_XID_ERRORS[400d])", "this looks back 400d, and its longest tier keeps 365d"),
+    ],
+)
+def test_a_dashboard_looks_back_to_the_end_of_the_longest_tier(expr: str, message: str, tmp_path: Path) -> None:
+    text = TEAM.replace('dcgm_exporter: "4.8.2"', 'dcgm_exporter: "4.8.2", long_term: thanos') + RETENTION
+    (tmp_path / "spec.yaml").write_text(text, "utf-8")
+    (tmp_path / "team.json").write_text(json.dumps(page(panel(expr))), "utf-8")
+    log = Log()
+    compile_spec(str(tmp_path / "spec.yaml"), log, {})
+    assert [one.message.partition(": ")[2] or one.message for one in log.sorted()] == ([message] if message else [])
+
+
 def table(*exprs: str, steps: list[Any] | None = None, url: str = "") -> dict[str, Any]:
     """A table of these queries, with a data link."""
     return {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin.dashboard import foreign, panels, problems, targets, titled
 from tocsin.dashboard.judging import UNKNOWN, Fault, faults
 from tocsin.ingest import above
-from tocsin.promtypes import is_recorded, of_factory
+from tocsin.promtypes import from_tiers, is_recorded, of_factory
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -20,7 +20,7 @@ _NO_QUERIES = ("row", "text")
 
 def check_dashboards(factory: Factory, document: Document, log: Log) -> None:
     """Every dashboard of the spec and of its mixins."""
-    world, more = of_factory(factory), above(factory)
+    world, more = from_tiers(of_factory(factory), factory.retention), above(factory)
     if more:
         seen = {name: series._replace(labels=series.labels.plus(more)) for name, series in world.series.items()}
         world = world._replace(series=seen)

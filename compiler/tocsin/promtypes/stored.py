@@ -19,7 +19,7 @@ from tocsin.promtypes import check, recorded_as
 from tocsin.promtypes.labels import Labels
 from tocsin.promtypes.quantity import ANY
 from tocsin.promtypes.vector import Vector
-from tocsin.promtypes.world import PARTS, scraped
+from tocsin.promtypes.world import PARTS, from_tiers, scraped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ class Named(NamedTuple):
 
 def of_plan(factory: Factory, plan: Plan, above: frozenset[str] = frozenset()) -> World:
     """The world of what is stored; `above` are labels that a data source adds to all of it."""
-    world = scraped(factory)
+    world = from_tiers(scraped(factory), factory.retention)
     series = {**dict(_scraped(factory, plan, world)), **dict(_scrapes(plan, world))}
     stored = Stored(series, plan, {record.name for record in factory.own_records}, world, above)
     stored.world = world._replace(series=stored)
