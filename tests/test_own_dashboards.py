@@ -296,8 +296,19 @@ def test_what_is_no_json_is_told_where_it_stands(text: str, tmp_path: Path) -> N
     [
         ("rate(a[$__rate_interval])", "rate(a[5m])", False),
         ("rate(a[${__interval}])", "rate(a[5m])", False),
-        ("max_over_time(a[$__range:$__interval])", "max_over_time(a[5m:5m])", False),
-        ("rate(a[${__range_s}s])", "rate(a[300s])", False),
+        ("max_over_time(a[$__range:$__interval])", "max_over_time(a[6h:1m])", False),
+        ("rate(a[${__range_s}s])", "rate(a[21600s])", False),
+        ("rate(a[${__range_ms}ms])", "rate(a[21600000ms])", False),
+        ("rate(a[$__range])", "rate(a[6h])", False),
+        ("rate(a[${n}m])", "rate(a[5m])", False),
+        ("max_over_time(a[15m:$__interval])", "max_over_time(a[15m:1m])", False),
+        ('a{b="${__user.login}", c="${__from:date:YYYY-MM}"}', 'a{b="…", c="…"}', False),
+        (
+            "sum(a) # what's up with $b\n+ sum(rate(c[$__rate_interval]))",
+            "sum(a) # what's up with $b\n+ sum(rate(c[5m]))",
+            False,
+        ),
+        ('a{b="#$b"} # $c', 'a{b="#…"} # $c', False),
         ("a offset $shift", "a offset 5m", False),
         ('a{b=~"$b", c="${c:regex}.*", d!="[[d]]"}', 'a{b=~"…", c="….*", d!="…"}', False),
         ("a{b=~'$b'}", "a{b=~'…'}", False),
@@ -364,6 +375,10 @@ def told(folder: Path, expr: str, **more: Any) -> list[tuple[str, str]]:
         ("max(node:gpus_present:count) or max(team:x:y)", [("DSH106", "team:x:y")]),
         ('up{node=~"$nod"} > $__range_s', [("DSH107", "$nod")]),
         ('label_replace(up, "node", "$1", "instance", "(.*):.*")', []),
+        ('up{node="${__user.login}"}', []),
+        ("max(up) # what's up, $nothing", []),
+        ("max_over_time(up[${__range_ms}ms:1h])", []),
+        ("max_over_time(max(up)[$__range:$__interval])", []),
     ],
 )
 def test_what_is_wrong_with_a_query_is_told_at_its_characters(
@@ -523,6 +538,18 @@ def test_the_values_of_a_variable_are_those_of_a_label(
 def test_jobs_and_alerts_are_those_of_the_plan(expr: str, expected: list[tuple[str, str]], tmp_path: Path) -> None:
     variables = {"list": [{"type": "textbox", "name": "by"}]}
     assert told(tmp_path, expr, templating=variables) == expected
+
+
+@pytest.mark.parametrize("expr", ['up{job="kubelet"}', 'ALERTS{alertname="KubePodCrashLooping"}'])
+def test_a_mixin_may_name_jobs_and_alerts_that_are_not_there(expr: str, tmp_path: Path) -> None:
+    mixin = {"grafanaDashboards": {"pods.json": page(panel(expr))}}
+    text = TEXT.replace("alerting:", "mixins: {pods: {path: pods.libsonnet, owner: infra}}\n\nalerting:")
+    text = re.sub(r"dashboards:\n.*?(?=mixins:)", "", text, flags=re.DOTALL)
+    (tmp_path / "spec.yaml").write_text(text, "utf-8")
+    (tmp_path / "pods.libsonnet").write_text(json.dumps(mixin), "utf-8")
+    log = Log()
+    assert compile_spec(str(tmp_path / "spec.yaml"), log, {}) is not None
+    assert [(one.code, one.severity) for one in log.sorted()] == [("PQL104", Severity.WARNING)]
 
 
 @pytest.mark.parametrize("several", [True, False])

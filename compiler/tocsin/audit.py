@@ -38,7 +38,9 @@ def audit_brought(factory: Factory, plan: Plan, document: Document, log: Log) ->
         named = document.places.value(section, name, "path")
         for fault in faults(model, world, called):
             if fault.code != UNKNOWN:
-                fault.tell(str(model["title"]), made, named, log)
+                # What a mixin names may be of an exporter, or of rules, that the spec does not have.
+                doubt = section == "mixins" and fault.code == "PQL104"
+                fault.tell(str(model["title"]), made, named, log, doubt=doubt)
             elif is_recorded(fault.name):
                 what = f"it asks for {fault.name}, {_why(fault.name, world)}"
                 told = fault._replace(code="DSH106", message=what, hint=_how(fault))

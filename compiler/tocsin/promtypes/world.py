@@ -54,8 +54,8 @@ class World(NamedTuple):
 
     `schema` are the label rules of a spec, `keep` how far back the servers look, `interval` how often rules are
     evaluated. Where a data source reads the tiers of a retention, `keep` is that of the longest of all series, and
-    `longer` says which series another one keeps beyond it; all in ms. `whole` says that a name which is not in `series` but in the catalogue is scraped nowhere. `new_le` is
-    whether Prometheus writes `le="1"` as `le="1.0"`.
+    `longer` says which series another one keeps beyond it; all in ms. `whole` says that a name which is not in `series`
+    but in the catalogue is scraped nowhere. `new_le` is whether Prometheus writes `le="1"` as `le="1.0"`.
     """
 
     series: Mapping[str, Vector]
