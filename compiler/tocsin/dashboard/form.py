@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 SCHEMA = 39  # loaded from files by Grafana 10 to 13
 NEWEST = 42  # the last of the classic form
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-BUILT_IN = ("-- Grafana --", "-- Dashboard --", "-- Mixed --", "grafana")
+BORROWED = "-- Dashboard --"  # the data source that is another panel of the page
+BUILT_IN = ("-- Grafana --", BORROWED, "-- Mixed --", "grafana")
 # The fields that Grafana's schema asks of every link.
 LINK: dict[str, Any] = {
     "title": "",
@@ -69,6 +70,12 @@ def foreign(holder: Model) -> str:
         return ""
     kind = str(source.get("type", "prometheus"))
     return "" if kind in ("prometheus", "datasource", "grafana") or kind.startswith("$") else kind
+
+
+def borrows(panel: Model, target: Model) -> bool:
+    """Whether a query of a panel is none of its own, but shows what another panel asked for."""
+    sources = (target.get("datasource"), panel.get("datasource"))
+    return any((one.get("uid") if isinstance(one, dict) else one) == BORROWED for one in sources)
 
 
 def listed(model: Model, key: str) -> list[Model]:
