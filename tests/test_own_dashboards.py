@@ -419,6 +419,19 @@ def test_what_nobody_knows_is_known_once_it_is_defined(metric: str, job: str, co
     assert bool(listed) == metric.startswith("DCGM_")
 
 
+def test_what_nobody_names_is_stored_of_the_exporters_of_every_node(tmp_path: Path) -> None:
+    """Why a series that nobody knows is a doubt, and no error."""
+    made, _ = compiled(tmp_path, page(panel()))
+    assert made is not None
+    kept = {
+        job.name
+        for server in made.plan.servers
+        for job in server.jobs
+        if not any(step.action == "keep" and step.source == ("__name__",) for step in job.relabel)
+    }
+    assert kept >= {"dcgm", "node"}
+
+
 RETENTION = """
 retention:
   hot: {resolution: full, keep: 7d}
@@ -549,16 +562,35 @@ def test_jobs_and_alerts_are_those_of_the_plan(expr: str, expected: list[tuple[s
     assert told(tmp_path, expr, templating=variables) == expected
 
 
-@pytest.mark.parametrize("expr", ['up{job="kubelet"}', 'ALERTS{alertname="KubePodCrashLooping"}'])
-def test_a_mixin_may_name_jobs_and_alerts_that_are_not_there(expr: str, tmp_path: Path) -> None:
-    mixin = {"grafanaDashboards": {"pods.json": page(panel(expr))}}
+def of_mixin(folder: Path, model: dict[str, Any]) -> tuple[Compiled | None, list[tuple[str, Severity]]]:
+    """What comes of a spec with a mixin that has this dashboard, and what is told."""
     text = TEXT.replace("alerting:", "mixins: {pods: {path: pods.libsonnet, owner: infra}}\n\nalerting:")
     text = re.sub(r"dashboards:\n.*?(?=mixins:)", "", text, flags=re.DOTALL)
-    (tmp_path / "spec.yaml").write_text(text, "utf-8")
-    (tmp_path / "pods.libsonnet").write_text(json.dumps(mixin), "utf-8")
+    (folder / "spec.yaml").write_text(text, "utf-8")
+    (folder / "pods.libsonnet").write_text(json.dumps({"grafanaDashboards": {"pods.json": model}}), "utf-8")
     log = Log()
-    assert compile_spec(str(tmp_path / "spec.yaml"), log, {}) is not None
-    assert [(one.code, one.severity) for one in log.sorted()] == [("PQL104", Severity.WARNING)]
+    made = compile_spec(str(folder / "spec.yaml"), log, {})
+    return made, [(one.code, one.severity) for one in log.sorted()]
+
+
+@pytest.mark.parametrize(
+    ("expr", "code"),
+    [
+        ('up{job="kubelet"}', "PQL104"),
+        ('ALERTS{alertname="KubePodCrashLooping"}', "PQL104"),
+        ("vllm:request_prompt_tokens_sum", "DSH104"),
+        ("node_load1", "DSH104"),
+    ],
+)
+def test_what_only_a_mixin_names_is_doubted(expr: str, code: str, tmp_path: Path) -> None:
+    made, told = of_mixin(tmp_path, page(panel(expr)))
+    assert made is not None
+    assert told == [(code, Severity.WARNING)]
+
+
+@pytest.mark.parametrize("model", [page(panel(targets=5)), {**page(), "panels": 5}, page(rows=True)])
+def test_a_mixins_dashboard_of_any_form_is_told(model: dict[str, Any], tmp_path: Path) -> None:
+    assert of_mixin(tmp_path, model) == (None, [("DSH102", Severity.ERROR)])
 
 
 @pytest.mark.parametrize("several", [True, False])
