@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin.catalog import recorded_metrics
 from tocsin.dashboard.judging import UNKNOWN, faults
 from tocsin.ingest import above
+from tocsin.promtypes import is_recorded
 from tocsin.promtypes.stored import Stored, names_of, of_plan
 
 if TYPE_CHECKING:
@@ -37,8 +38,10 @@ def audit_brought(factory: Factory, plan: Plan, document: Document, log: Log) ->
         named = document.places.value(section, name, "path")
         for fault in faults(model, world, called):
             if fault.code != UNKNOWN:
-                fault.tell(str(model["title"]), made, named, log)
-            elif ":" in fault.name:
+                # What a mixin names may be of an exporter, or of rules, that the spec does not have.
+                doubt = section == "mixins" and fault.code == "PQL104"
+                fault.tell(str(model["title"]), made, named, log, doubt=doubt)
+            elif is_recorded(fault.name):
                 what = f"it asks for {fault.name}, {_why(fault.name, world)}"
                 told = fault._replace(code="DSH106", message=what, hint=_how(fault))
                 told.tell(str(model["title"]), made, named, log)
@@ -69,7 +72,7 @@ def _why(name: str, world: World) -> str:
     lacking = series.lacks(name) if isinstance(series, Stored) and name in series.records else ""
     if lacking:
         return f"which is recorded from {lacking}, and nothing stores that"
-    return "which nothing records in this factory" if ":" in name else "which nothing stores"
+    return "which nothing records in this factory" if is_recorded(name) else "which nothing stores"
 
 
 def _how(fault: Fault) -> str:

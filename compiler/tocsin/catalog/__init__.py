@@ -307,6 +307,11 @@ def metrics() -> dict[str, Metric]:
     return {metric.name: metric for exporter in EXPORTERS for metric in metrics_of(exporter)}
 
 
+def is_field(metric: Metric) -> bool:
+    """Whether dcgm-exporter shows a metric of its only where a counters file names it; others are of its process."""
+    return metric.name.startswith(exporter_kinds()["dcgm"].prefix)
+
+
 @cache
 def carriers() -> dict[str, tuple[str, ...]]:
     """The exporters, by flavour as `slurm native`, that show each signal; read only where one is missed."""

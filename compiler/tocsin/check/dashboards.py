@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin.dashboard import foreign, panels, problems, targets, titled
 from tocsin.dashboard.judging import UNKNOWN, Fault, faults
 from tocsin.ingest import above
-from tocsin.promtypes import of_factory
+from tocsin.promtypes import from_tiers, is_recorded, of_factory
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
@@ -20,7 +20,7 @@ _NO_QUERIES = ("row", "text")
 
 def check_dashboards(factory: Factory, document: Document, log: Log) -> None:
     """Every dashboard of the spec and of its mixins."""
-    world, more = of_factory(factory), above(factory)
+    world, more = from_tiers(of_factory(factory), factory.retention), above(factory)
     if more:
         seen = {name: series._replace(labels=series.labels.plus(more)) for name, series in world.series.items()}
         world = world._replace(series=seen)
@@ -40,11 +40,11 @@ def check_dashboards(factory: Factory, document: Document, log: Log) -> None:
         if document.is_broken("signals", "define") or document.is_broken("records"):
             continue
         # Which recorded series there are is known once they are planned.
-        unknown = [fault for fault in found if fault.code == UNKNOWN and ":" not in fault.name]
+        unknown = [fault for fault in found if fault.code == UNKNOWN and not is_recorded(fault.name)]
         if section == "mixins":
-            checker.doubt(unknown)
+            checker.of_mixin(unknown)
         else:
-            checker.refuse(unknown)
+            checker.of_team(unknown)
 
 
 class _Checker:
@@ -66,16 +66,20 @@ class _Checker:
                 hint = "give it a query, or leave it out"
                 self.tell(Fault("DSH103", where, "it asks nothing", hint, title, 0, len(title)))
 
-    def refuse(self, unknown: list[Fault]) -> None:
-        """A team's own page reads what the spec names: a signal that is taken out of it is missed where it is shown."""
+    def of_team(self, unknown: list[Fault]) -> None:
+        """Told at each place: a signal that is taken out of the spec is missed where it is shown.
+
+        It is a doubt. The exporters of the nodes and the applications are stored whole, and may show what nobody names.
+        """
         for fault in unknown:
             what = f"nothing that the spec names is known to show {fault.name}"
-            way = "say what it is and which job shows it under `signals.define`, or leave it out"
+            way = "say what it is and which job shows it under `signals.define`, or leave it out where none does"
             hint = f"{fault.hint} Else {way}" if fault.hint else way
-            self.tell(fault._replace(code="DSH108", message=what, hint=hint))
+            told = fault._replace(code="DSH108", message=what, hint=hint)
+            told.tell(self.title, self.made, self.named, self.log, doubt=True)
 
-    def doubt(self, unknown: list[Fault]) -> None:
-        """What nobody knows may be there all the same: of an exporter that the spec does not name."""
+    def of_mixin(self, unknown: list[Fault]) -> None:
+        """Told once: nobody here wrote it, and it may be of an exporter that the spec does not name."""
         names = ", ".join(sorted({fault.name for fault in unknown}))
         if names:
             hint = "see that they are scraped: a panel on a series that is not there stays empty"

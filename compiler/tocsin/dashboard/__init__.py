@@ -1,6 +1,6 @@
 """The classic form of Grafana's dashboards: what has it, what does not, and what can be brought into it."""
 
-from tocsin.dashboard.form import LINK, SCHEMA, SOURCE, foreign, listed, panels, queries, targets, titled
+from tocsin.dashboard.form import LINK, SCHEMA, SOURCE, borrows, foreign, listed, panels, queries, targets, titled
 from tocsin.dashboard.problems import Problem, problems
 from tocsin.dashboard.upgrade import upgraded
 
@@ -9,6 +9,7 @@ __all__ = [
     "SCHEMA",
     "SOURCE",
     "Problem",
+    "borrows",
     "foreign",
     "listed",
     "panels",

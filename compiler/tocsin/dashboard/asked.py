@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tocsin.dashboard.form import foreign, listed, panels, targets, titled
+from tocsin.dashboard.form import borrows, dicts, foreign, listed, panels, targets, titled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Model = dict[str, Any]
 
-_LABEL_VALUES = re.compile(r"\s*label_values\((?:(?P<expr>.+),)?\s*(?P<label>[^,()]+?)\s*\)\s*", re.DOTALL)
-_QUERY_RESULT = re.compile(r"\s*query_result\((?P<expr>.*)\)\s*", re.DOTALL)
-_NAMES = re.compile(r"\s*(?:label_names|metrics)\(.*\)\s*", re.DOTALL)
+_CALLED = re.compile(r"\s*(label_values|query_result|label_names|metrics)\(")
 _LEGEND = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 # Grafana, "Configure data links": the labels of a series, and the fields of a row of a table.
 _NAMED = r'(?:\.([A-Za-z_]\w*)|\.?\["([A-Za-z_]\w*)"\])'
@@ -58,11 +56,12 @@ class Asking(NamedTuple):
 def asked(model: Model) -> Iterator[Asking]:
     """Everything that asks Prometheus, in the order of the dashboard."""
     for panel in panels(model):
-        asks = [target for target in targets(panel) if not foreign(target)]
+        asks = [target for target in targets(panel) if not foreign(target) and not borrows(panel, target)]
+        seen = [target for target in asks if not _is_hidden(target)]
         if asks:
-            joined = tuple(_joined(panel, asks))
+            joined = tuple(_joined(panel, seen))
             queries = tuple(_of_target(target, joined) for target in asks)
-            yield Asking(f"the panel '{titled(panel)}'", queries, tuple(_handed_on(panel, asks)))
+            yield Asking(f"the panel '{titled(panel)}'", queries, tuple(_handed_on(panel, seen)))
     for variable in listed(model, "templating"):
         if not foreign(variable) and variable.get("type") == "query":
             yield Asking(f"the variable '{variable.get('name')}'", tuple(_of_variable(variable.get("query"))))
@@ -74,10 +73,15 @@ def asked(model: Model) -> Iterator[Asking]:
             yield Asking(f"the annotation '{annotation.get('name')}'", (Query(written, written, 0, labels),))
 
 
+def _is_hidden(target: Model) -> bool:
+    """Whether a query is there for others only, and shows nothing itself."""
+    return target.get("hide") is True
+
+
 def _of_target(target: Model, joined: tuple[Shown, ...]) -> Query:
     expr = target.get("expr")
-    legend = _in(_LEGEND, target.get("legendFormat"), "its legend")
-    return Query(expr, expr if isinstance(expr, str) else "", 0, (*legend, *joined))
+    labels = () if _is_hidden(target) else (*_in(_LEGEND, target.get("legendFormat"), "its legend"), *joined)
+    return Query(expr, expr if isinstance(expr, str) else "", 0, labels)
 
 
 def _of_variable(written: Any) -> Iterator[Query]:
@@ -85,16 +89,22 @@ def _of_variable(written: Any) -> Iterator[Query]:
     text = written.get("query") if isinstance(written, dict) else written
     if not isinstance(text, str) or not text.strip():
         return
-    values = _LABEL_VALUES.fullmatch(text)
-    found = values or _QUERY_RESULT.fullmatch(text)
-    if values and values["expr"]:
-        start, end = values.span("label")
-        labels = () if "$" in values["label"] else (Shown(values["label"], "its list of values", text, start, end),)
-        yield Query(values["expr"], text, values.start("expr"), labels)
-    elif found and found["expr"]:
-        yield Query(found["expr"], text, found.start("expr"))
-    elif not found and not _NAMES.fullmatch(text):
+    called = _CALLED.match(text)
+    if called is None or not text.rstrip().endswith(")"):
         yield Query(text, text)
+        return
+    start, inner = called.end(), text[called.end() : text.rindex(")")]
+    if called[1] == "query_result":
+        yield Query(inner, text, start)
+    elif called[1] == "label_values":
+        expr, comma, written = inner.rpartition(",")
+        label = written.strip()
+        if not label or not {*label}.isdisjoint("()") or (comma and not expr.strip()):
+            yield Query(text, text)
+        elif comma:
+            at = start + len(expr) + 1 + written.index(label)
+            labels = () if "$" in label else (Shown(label, "its list of values", text, at, at + len(label)),)
+            yield Query(expr, text, start, labels)
 
 
 def _in(pattern: re.Pattern[str], text: Any, what: str) -> Iterator[Shown]:
@@ -122,7 +132,7 @@ def _columns(panel: Model, asks: list[Model]) -> dict[str, str] | None:
     found: dict[str, str] = {}
     if any(target.get("format") != "table" for target in asks):
         return None
-    for step in _dicts(panel.get("transformations")):
+    for step in _steps(panel):
         if step.get("id") not in _PLAIN:
             return None
         named = _dict(step.get("options")).get("renameByName")
@@ -134,24 +144,25 @@ def _joined(panel: Model, asks: list[Model]) -> Iterator[Shown]:
     """The label by which the rows of several queries become one."""
     if _columns(panel, asks) is None:
         return
-    for step in _dicts(panel.get("transformations")):
+    for step in _steps(panel):
         name = _dict(step.get("options")).get("byField")
         if step.get("id") == "joinByField" and isinstance(name, str) and name and not _NO_LABEL.fullmatch(name):
             yield Shown(name, "the join of its rows", name, 0, len(name))
 
 
+def _steps(panel: Model) -> list[Model]:
+    """The transformations of a panel that are not switched off."""
+    return [step for step in dicts(panel.get("transformations")) if step.get("disabled") is not True]
+
+
 def _links(panel: Model) -> Iterator[Model]:
     config = _dict(panel.get("fieldConfig"))
-    yield from _dicts(_dict(config.get("defaults")).get("links"))
-    for override in _dicts(config.get("overrides")):
-        for one in _dicts(override.get("properties")):
+    yield from dicts(_dict(config.get("defaults")).get("links"))
+    for override in dicts(config.get("overrides")):
+        for one in dicts(override.get("properties")):
             if one.get("id") == "links":
-                yield from _dicts(one.get("value"))
+                yield from dicts(one.get("value"))
 
 
 def _dict(value: Any) -> Model:
     return value if isinstance(value, dict) else {}
-
-
-def _dicts(value: Any) -> Iterator[Model]:
-    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()

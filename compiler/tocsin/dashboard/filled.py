@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from tocsin.factory import DASHBOARD_RANGE
+from tocsin.units import Duration
+
 _STRINGS = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'|`[^`]*`"
-_VARIABLE = r"\$\{(?:[A-Za-z_]\w*)(?::\w+)?\}|\$[A-Za-z_]\w*|\[\[[A-Za-z_]\w*(?::\w+)?\]\]"  # `$1` is of label_replace
-_TOKEN = re.compile(f"(?P<string>{_STRINGS})|(?P<variable>{_VARIABLE})")
+# Grafana, "Variable syntax": a name, a field of its value, and a format. `$1` is of label_replace.
+_NAMED = r"(?P<{}>[A-Za-z_]\w*)(?:\.\w+)*(?::[\w:.-]+)?"
+_VARIABLE = rf"\$\{{{_NAMED.format('braced')}\}}|\$(?P<plain>[A-Za-z_]\w*)|\[\[{_NAMED.format('old')}\]\]"
+_TOKEN = re.compile(rf"(?P<string>{_STRINGS})|#[^\n]*|(?P<variable>{_VARIABLE})")
 _IN_STRING = re.compile(_VARIABLE)
 ANY = "…"  # stands for a variable inside of a text, and is shown in messages
+_WINDOW, _STEP = Duration.of(minutes=5), Duration.of(minutes=1)  # of an open dashboard, about
 NAME = "tocsin_any_name"  # stands for one where a name or a number may stand
 
 
@@ -45,12 +51,27 @@ def filled(query: str) -> Filled:
         size, at = size + len(instead), end
 
     for found in _TOKEN.finditer(query):
+        if found[0].startswith("#"):
+            continue
         if found["string"]:
             for inner in _IN_STRING.finditer(found[0]):
                 put(found.start() + inner.start(), found.start() + inner.end(), ANY)
             continue
-        before, after = query[: found.start()].rstrip(), query[found.end() : found.end() + 1]
+        before, after = query[: found.start()].rstrip(), query[found.end() : found.end() + 2]
         is_window = before.endswith(("[", ":", "offset"))
         is_bare |= not is_window
-        put(found.start(), found.end(), ("300" if after in ("s", "m") else "5m") if is_window else NAME)
+        put(found.start(), found.end(), _length(found, before, after) if is_window else NAME)
     return Filled("".join((*parts, query[at:])), tuple(pieces), is_bare)
+
+
+def _length(found: re.Match[str], before: str, after: str) -> str:
+    """How long a variable is that stands for a window or a step, as a duration or as the number before its unit."""
+    name = found["braced"] or found["plain"] or found["old"]
+    length = DASHBOARD_RANGE if name.startswith("__range") else _STEP if before.endswith(":") else _WINDOW
+    if after == "ms":
+        return str(int(length))
+    if after[:1] == "s":
+        return str(int(length) // 1000)
+    if after[:1] == "m":
+        return str(int(length) // 60_000)
+    return str(length)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 SCHEMA = 39  # loaded from files by Grafana 10 to 13
 NEWEST = 42  # the last of the classic form
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-BUILT_IN = ("-- Grafana --", "-- Dashboard --", "-- Mixed --", "grafana")
+BORROWED = "-- Dashboard --"  # the data source that is another panel of the page
+BUILT_IN = ("-- Grafana --", BORROWED, "-- Mixed --", "grafana")
 # The fields that Grafana's schema asks of every link.
 LINK: dict[str, Any] = {
     "title": "",
@@ -27,19 +28,22 @@ LINK: dict[str, Any] = {
 }
 
 
+def dicts(value: Any) -> list[Model]:
+    """The objects of a list; nothing where a generator wrote anything else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def panels(model: Model) -> Iterator[Model]:
     """Every panel, those of rows included."""
-    rows = [row for row in model.get("rows") or () if isinstance(row, dict)]
-    for holder in (model, *rows):
-        for panel in holder.get("panels") or ():
-            if isinstance(panel, dict):
-                yield panel
-                yield from (inner for inner in panel.get("panels") or () if isinstance(inner, dict))
+    for holder in (model, *dicts(model.get("rows"))):
+        for panel in dicts(holder.get("panels")):
+            yield panel
+            yield from dicts(panel.get("panels"))
 
 
 def targets(panel: Model) -> list[Model]:
     """The queries of a panel."""
-    return [target for target in panel.get("targets") or () if isinstance(target, dict)]
+    return dicts(panel.get("targets"))
 
 
 def queries(model: Model) -> Iterator[str]:
@@ -68,7 +72,13 @@ def foreign(holder: Model) -> str:
     return "" if kind in ("prometheus", "datasource", "grafana") or kind.startswith("$") else kind
 
 
+def borrows(panel: Model, target: Model) -> bool:
+    """Whether a query of a panel is none of its own, but shows what another panel asked for."""
+    sources = (target.get("datasource"), panel.get("datasource"))
+    return any((one.get("uid") if isinstance(one, dict) else one) == BORROWED for one in sources)
+
+
 def listed(model: Model, key: str) -> list[Model]:
     """The variables or annotations of a dashboard."""
     found = model.get(key)
-    return [one for one in (found.get("list") if isinstance(found, dict) else None) or () if isinstance(one, dict)]
+    return dicts(found.get("list")) if isinstance(found, dict) else []

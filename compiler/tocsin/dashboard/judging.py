@@ -47,11 +47,15 @@ class Fault(NamedTuple):
     end: int
     name: str = ""
 
-    def tell(self, title: str, made: Made, named: Span, log: Log) -> None:
-        """Tell it at its characters in what the dashboard was made of, or where the spec has `named` that."""
+    def tell(self, title: str, made: Made, named: Span, log: Log, *, doubt: bool = False) -> None:
+        """Tell it at its characters in what the dashboard was made of, or where the spec has `named` that.
+
+        A `doubt` is a warning: what the fault is about may be there all the same.
+        """
         place = (made.place(self.text, self.start, self.end) if self.text else None) or named
         there = [Related(named, "the file is named here")] if place != named else []
-        log.error(self.code, f"{self.where} of '{title}': {self.message}", place, self.hint, there)
+        tell = log.warning if doubt else log.error
+        tell(self.code, f"{self.where} of '{title}': {self.message}", place, self.hint, there)
 
 
 def faults(model: dict[str, Any], world: World, named: Sequence[Named] = ()) -> Iterator[Fault]:

@@ -103,9 +103,9 @@ def problems(model: Model) -> Iterator[Problem]:
 def _of_panel(panel: Model) -> Iterator[Problem]:
     kind = panel.get("type") or ""
     if kind not in KINDS:
+        why = "Grafana does not have" if kind in INSTEAD else "tocsin does not know how to check"
         known = f"use {INSTEAD[kind]}" if kind in INSTEAD else f"known: {', '.join(sorted(KINDS))}"
-        what = f"the panel '{titled(panel)}' is of the type `{kind}`, which Grafana does not have"
-        yield Problem(what, known, kind)
+        yield Problem(f"the panel '{titled(panel)}' is of the type `{kind}`, which {why}", known, kind)
     asked = {name for name in map(foreign, (panel, *targets(panel))) if name}
     for name in sorted(asked):
         hint = "panels here ask Prometheus: leave it out, or ask for a recorded series"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-from tocsin.dashboard.form import BUILT_IN, LINK, SCHEMA, SOURCE, listed, targets
+from tocsin.dashboard.form import BORROWED, BUILT_IN, LINK, SCHEMA, SOURCE, borrows, listed, targets
 from tocsin.jsontext import Text
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _panel(panel: Model) -> Model:
         return {"collapsed": False, **made, "panels": inner}
     if panel.get("type") == "text":
         return {key: value for key, value in made.items() if key not in ("targets", "datasource")}
-    made["targets"] = _targets(targets(panel))
+    made["targets"] = _targets(panel)
     return made
 
 
@@ -127,13 +127,17 @@ def _step(step: Model) -> Model:
     return {**_without(step, "step"), "value": None if value in (None, "null", "") else value}
 
 
-def _targets(asked: list[Model]) -> list[Model]:
-    """Queries of Prometheus, each under a letter of its own."""
+def _targets(panel: Model) -> list[Model]:
+    """Queries of Prometheus, or of another panel, each under a letter of its own."""
+    asked = targets(panel)
     names = [str(target.get("refId") or "") for target in asked]
     if not all(names) or len(set(names)) < len(names):
         names = [ascii_uppercase[index % 26] * (index // 26 + 1) for index in range(len(asked))]
     return [
-        {**_without(_sourced({"datasource": None, **target}), "target"), "refId": name}
+        {
+            **_without(_sourced({"datasource": BORROWED if borrows(panel, target) else None, **target}), "target"),
+            "refId": name,
+        }
         for name, target in zip(names, asked, strict=True)
     ]
 

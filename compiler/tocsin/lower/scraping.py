@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import pattern
-from tocsin.catalog import DEEP_JOB, EXPORTERS
+from tocsin.catalog import DEEP_JOB, EXPORTERS, is_field
 from tocsin.ingest import RENAMED
 from tocsin.lower import pods
 from tocsin.lower.deep import deep_jobs, shared_flags
@@ -47,7 +47,7 @@ def other_jobs(factory: Factory, cluster: Cluster) -> list[ScrapeJob]:
 
 def counter_files(factory: Factory) -> tuple[CounterFile, ...]:
     """The dcgm-exporter fields of every node group: what the signals of the factory need, by field id."""
-    everywhere = (metric for metric in factory.metrics.values() if metric.exporter == "dcgm")
+    everywhere = (metric for metric in factory.metrics.values() if metric.exporter == "dcgm" and is_field(metric))
     metrics = tuple(sorted(everywhere, key=lambda metric: metric.field or _NO_FIELD))
     path = "exporters/dcgm/{}-{}.csv"
     return tuple(

@@ -15,7 +15,7 @@ from tocsin.promtypes.findings import Finding
 from tocsin.promtypes.judging import check, check_rate, judged, parsed
 from tocsin.promtypes.selectors import no_label
 from tocsin.promtypes.vector import Vector
-from tocsin.promtypes.world import World, of_catalogue, scraped
+from tocsin.promtypes.world import World, from_tiers, is_recorded, of_catalogue, scraped
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
@@ -26,6 +26,8 @@ __all__ = [
     "World",
     "check",
     "check_rate",
+    "from_tiers",
+    "is_recorded",
     "judged",
     "no_label",
     "of_catalogue",

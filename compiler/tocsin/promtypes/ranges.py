@@ -20,11 +20,15 @@ SAMPLES = 4
 def check_reach(checker: Checker, node: Expr, window: int, offset: Written | None, vector: Vector) -> None:
     """What is looked back on is kept. Recorded series may live in another tier, which their own check knows."""
     back = window + max(offset.milliseconds if offset else 0, 0)
-    keep = checker.world.keep
-    if back <= keep or vector.quantity.metric is None or vector.quantity.metric.entity == "recorded":
+    metric, world = vector.quantity.metric, checker.world
+    if metric is None or metric.entity == "recorded":
         return
+    keep = world.keep if world.longer is None else world.longer.get(metric.name, world.keep)
+    if back <= keep:
+        return
+    keeper = "the servers keep" if world.longer is None else "its longest tier keeps"
     place = (node.start, max(node.end, offset.end if offset else 0))
-    what = f"this looks back {Duration(back)}, and the servers keep {Duration(keep)}"
+    what = f"this looks back {Duration(back)}, and {keeper} {Duration(keep)}"
     hint = f"look back {Duration(keep)} at most, keep more by `retention`, or record the series and ask a longer tier"
     checker.tell("PQL212", what, place, hint)
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import pattern
-from tocsin.catalog import DEEP_JOB, own_metrics, recorded_metrics
+from tocsin.catalog import DEEP_JOB, is_field, own_metrics, recorded_metrics
 from tocsin.ingest import TARGET_LABELS, labels_of
 from tocsin.plan import Alert, Record
 from tocsin.promql import metric_names, parse, quote
@@ -19,7 +19,7 @@ from tocsin.promtypes import check, recorded_as
 from tocsin.promtypes.labels import Labels
 from tocsin.promtypes.quantity import ANY
 from tocsin.promtypes.vector import Vector
-from tocsin.promtypes.world import PARTS, scraped
+from tocsin.promtypes.world import PARTS, from_tiers, scraped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ class Named(NamedTuple):
 
 def of_plan(factory: Factory, plan: Plan, above: frozenset[str] = frozenset()) -> World:
     """The world of what is stored; `above` are labels that a data source adds to all of it."""
-    world = scraped(factory)
+    world = from_tiers(scraped(factory), factory.retention)
     series = {**dict(_scraped(factory, plan, world)), **dict(_scrapes(plan, world))}
     stored = Stored(series, plan, {record.name for record in factory.own_records}, world, above)
     stored.world = world._replace(series=stored)
@@ -196,7 +196,7 @@ def _scraped(factory: Factory, plan: Plan, world: World) -> Iterator[tuple[str, 
     counted = {metric.name for file in plan.counter_files for metric in file.metrics}
     by_job: dict[str, list[Metric]] = {}
     for metric in factory.metrics.values():
-        if metric.exporter not in ("dcgm", DEEP_JOB) or metric.name in counted:
+        if metric.exporter not in ("dcgm", DEEP_JOB) or not is_field(metric) or metric.name in counted:
             by_job.setdefault(metric.exporter, []).append(metric)
     for job in jobs.values():
         for metric in by_job.get(job.name, ()):

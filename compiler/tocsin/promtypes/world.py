@@ -24,7 +24,7 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tocsin.factory import Factory, Label
+    from tocsin.factory import Factory, Label, Retention
 
 PARTS = ("_bucket", "_sum", "_count")
 DEFAULT_INTERVAL = Duration.of(seconds=15)
@@ -53,8 +53,9 @@ class World(NamedTuple):
     """The series by their names, and what holds for all.
 
     `schema` are the label rules of a spec, `keep` how far back the servers look, `interval` how often rules are
-    evaluated. `whole` says that a name which is not in `series` but in the catalogue is scraped nowhere. `new_le` is
-    whether Prometheus writes `le="1"` as `le="1.0"`.
+    evaluated. Where a data source reads the tiers of a retention, `keep` is that of the longest of all series, and
+    `longer` says which series another one keeps beyond it; all in ms. `whole` says that a name which is not in `series`
+    but in the catalogue is scraped nowhere. `new_le` is whether Prometheus writes `le="1"` as `le="1.0"`.
     """
 
     series: Mapping[str, Vector]
@@ -63,6 +64,7 @@ class World(NamedTuple):
     interval: int
     whole: bool
     new_le: bool
+    longer: Mapping[str, int] | None = None
 
     def unnamed(self, name: str) -> str:
         """Why no series can have the name; empty where one can."""
@@ -88,6 +90,18 @@ def catalogue() -> dict[str, tuple[Metric, ...]]:
 def prefixes() -> tuple[str, ...]:
     """What only names of the catalogue begin with."""
     return tuple(kind.prefix for kind in exporter_kinds().values() if kind.prefix)
+
+
+@cache
+def _programs() -> frozenset[str]:
+    """The programs that put their own name and a colon before those of their metrics."""
+    return frozenset(name.partition(":")[0] for name in catalogue() if ":" in name)
+
+
+def is_recorded(name: str) -> bool:
+    """Whether only a rule gives a series such a name: it has a colon, and not just one behind a program's name."""
+    program, colon, rest = name.partition(":")
+    return bool(colon) and (":" in rest or program not in _programs())
 
 
 @cache
@@ -119,6 +133,14 @@ def scraped(factory: Factory) -> World:
     series |= _everywhere(factory.interval)
     new_le = factory.targets.prometheus >= (3,)
     return World(series, factory.labels, factory.retention.hot.keep, factory.interval, whole=True, new_le=new_le)
+
+
+def from_tiers(world: World, retention: Retention) -> World:
+    """A world as a data source sees it: back to where the longest tier ends that holds a series."""
+    tiers = sorted((retention.hot, *retention.tiers), key=lambda tier: tier.keep)
+    keep = max((tier.keep for tier in tiers if tier.series == "all"), default=retention.hot.keep)
+    longer = {name: tier.keep for tier in tiers if tier.keep > keep for name in tier.metrics}
+    return world._replace(keep=keep, longer=longer)
 
 
 def _shown(factory: Factory) -> Iterator[Metric]:

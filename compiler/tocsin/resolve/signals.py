@@ -185,7 +185,7 @@ def _check_definition(document: Document, id_: str, definition: SignalDefinition
     path = ("signals", "define", id_)
     places, labels = document.places, known.labels
     jobs = {job for cluster in document.spec.clusters.values() for job in cluster.jobs}
-    jobs |= {*scraped_jobs(document)} - {*EXPORTERS}
+    jobs |= {*scraped_jobs(document), *EXPORTERS}
     if document.spec.clusters and definition.job not in jobs and not document.is_broken("clusters"):
         close = near(definition.job, jobs)
         hint = f"did you mean '{close}'?" if close else "jobs are defined under `clusters.<name>.jobs`"
