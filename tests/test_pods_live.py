@@ -135,8 +135,12 @@ def test_deep_series_follow_the_pods(prometheus: Tool, tmp_path: Path) -> None:
             until("all boards", lambda: boards(address, "DCGM_FI_DEV_GPU_TEMP").keys() == everywhere, also=program.tail)
             assert boards(address, DEEP) == {(FIRST, "0"): TRAINS}
             assert boards(address, "DCGM_FI_DEV_GPU_TEMP") == {at: {} for at in everywhere} | {(FIRST, "0"): TRAINS}
-            answers = {labels["node"]: value for labels, value in query(address, 'up{job="dcgm-deep"}')}
-            assert answers == {FIRST: 1, SECOND: 1}
+
+            def answers() -> bool:
+                found = {labels["node"]: value for labels, value in query(address, 'up{job="dcgm-deep"}')}
+                return found == {FIRST: 1, SECOND: 1}
+
+            until("both exporters of deep series", answers, also=program.tail)
             (deep, usual) = (
                 {labels["__name__"] for labels, _ in query(address, f'{{job="{job}", gpu!=""}}')}
                 for job in ("dcgm-deep", "dcgm")

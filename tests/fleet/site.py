@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NODES, GPUS, ADAPTERS = 40, 8, ["mlx5_0", "mlx5_1"]
 INTERVAL = "5s"
-_GROUPS = 24  # of rules
+_GROUPS = 25  # of rules
 _COOLANT = {"type": "gauge", "unit": "litres/min", "layer": "facility", "job": "cdu"}
 
 
