@@ -24,7 +24,7 @@ check: $(VENV)/ready tools-if-missing ## fail where out/ is not what the specs s
 test: $(VENV)/ready tools-if-missing ## run the tests over every promtool and amtool found, and the newest servers
 	$(BIN)/pytest -n 3 --dist loadgroup --cov --cov-report=term:skip-covered
 
-test-live: $(VENV)/ready tools-if-missing ## real servers that want the machine for themselves: large sites, and every older release
+test-live: $(VENV)/ready tools-if-missing ## what wants the machine for itself: large sites, every older server, the browser
 	$(BIN)/pytest -m "live and not slow"
 
 test-long: $(VENV)/ready tools-if-missing ## the slow tests: the long fuzz, the large specs, every proof on every promtool

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from selenium.webdriver.remote.webelement import WebElement
 
-pytestmark = pytest.mark.xdist_group("stages")
+pytestmark = pytest.mark.live
 
 NODE = "gpu-node-01"
 GPU = Board(NODE, 0, "", (), busy=True).uuid
