@@ -5,6 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ from tocsin.promql import (
     walk,
 )
 from tocsin.promql.functions import NOT_PORTABLE
+from tocsin.promql.usual import usual_selector
 
 SAME_EVERY_TIME = settings(derandomize=True, deadline=None, database=None, max_examples=300)
 
@@ -1271,6 +1273,48 @@ def test_selector_with_its_matchers() -> None:
         ("d", "=~", "e"),
         ("f", "!~", "g"),
     ]
+
+
+# What a selector is made of, now and then with a piece that does not belong there.
+WORDS = r"""x a:b le sum by inf NaN offset __name__ { } {} , = != =~ !~ "b" 'c|d' "" '.*' "[" "\n" `e` "é" [5m] ( ) 1"""
+PIECES = st.sampled_from([*WORDS.split(), " ", "\t\n", '"\ufffd"', "# f", "\u00a0"])
+MATCHERS = st.builds(
+    "{}{}{}{}{}".format,
+    st.sampled_from(("a", "le", "by", "__name__", "a:b")),
+    st.sampled_from(("", " ")),
+    st.sampled_from(("=", "!=", "=~", "!~", "==")),
+    st.sampled_from(("", "\n")),
+    st.sampled_from(('"b"', "'c.*'", '""', "'('", '"d\\n"', "`e`", '"é"')),
+)
+WRITTEN = st.builds(
+    "{}{}{{{}{}}}{}".format,
+    st.sampled_from(("x", " a:b", "sum", "by", "Inf", "", "x ")),
+    st.sampled_from(("", " ")),
+    st.lists(MATCHERS, max_size=3).map(",".join),
+    st.sampled_from(("", ",", " ", ",,")),
+    st.sampled_from(("", " ", "# f", " offset 5m", "[5m]")),
+)
+
+
+def read(reader: Callable[[str], Expr | None], text: str) -> object:
+    """What a text is read as, or all that is told about its mistake."""
+    try:
+        return reader(text)
+    except PromqlError as error:
+        return facts(error)
+
+
+@settings(SAME_EVERY_TIME, max_examples=3000)
+@given(st.lists(PIECES, max_size=8).map("".join) | WRITTEN)
+@example('x{a="b"}')
+@example("x{a='b',c!~\"d\",}")
+def test_a_selector_in_its_usual_form_is_what_the_parser_reads(text: str) -> None:
+    assert read(usual_selector, text) in (None, read(parse, text))
+
+
+@pytest.mark.parametrize("text", ["x", "x{}", " a:b { a = \"b\" ,\tc!~'d' } ", 'x{a="",}'])
+def test_the_usual_form_is_read_at_once(text: str) -> None:
+    assert usual_selector(text) == parse(text)
 
 
 @pytest.mark.parametrize(

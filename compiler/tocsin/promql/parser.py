@@ -13,6 +13,7 @@ from tocsin.promql.operators import BINDING, Operator, binary, unary
 from tocsin.promql.phrases import NUMBERS, Phrases
 from tocsin.promql.selection import modified, range_, selector, subquery
 from tocsin.promql.tree import Expr, Number, Paren, Range, Selector, String, children
+from tocsin.promql.usual import usual_selector
 
 # Brackets inside of brackets, and levels of the tree, where each operator of a chain such as a + b + c is a level.
 # They keep the parser and whoever walks the tree by recursion far away from Python's own limit.
@@ -34,7 +35,7 @@ def parse(text: str) -> Expr:
 
 def parse_selector(text: str) -> Selector:
     """A single instant selector such as `metric{label="value"}`; PromqlError for anything else."""
-    expr = _Parser(text).whole()
+    expr = usual_selector(text) or _Parser(text).whole()
     if isinstance(expr, Selector) and not (expr.offset or expr.at):
         return expr
     excess = expr.start

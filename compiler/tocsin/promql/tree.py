@@ -101,7 +101,7 @@ class Selector(NamedTuple):
 
     def render(self, extra: Iterable[str] = ()) -> str:
         """The selector as PromQL, with further matchers (made by `matcher`) after its own."""
-        matchers = [*(own.render() for own in self.matchers), *extra]
+        matchers = [*[own.render() for own in self.matchers], *extra]
         text = (self.metric or "") + (f"{{{','.join(matchers)}}}" if matchers else "")
         if self.offset:
             text += f" offset {duration_text(self.offset.milliseconds)}"
