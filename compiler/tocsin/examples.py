@@ -31,10 +31,12 @@ def labels_for(
     for selector in all_of:
         for matcher in selector.matchers:
             wanted.setdefault(matcher.label, []).append(matcher)
-    found = {label: value_for(matchers, schema.get(label)) for label, matchers in sorted(wanted.items())}
-    values = {label: value for label, value in found.items() if value is not None}
-    if len(values) < len(found):
-        return None
+    values: dict[str, str] = {}
+    for label, matchers in sorted(wanted.items()):
+        value = value_for(matchers, schema.get(label))
+        if value is None:
+            return None
+        values[label] = value
     if not_of is None:
         return values
     for matcher in not_of.matchers:

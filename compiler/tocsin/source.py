@@ -197,6 +197,15 @@ def _syntax_error(source: Source, error: yaml.MarkedYAMLError) -> YamlError:
     return YamlError("YML101", f"this is not YAML:{context} {problem}".replace("  ", " "), span, "", related)
 
 
+@dataclass(slots=True)
+class _Open:
+    """A mapping or sequence that has not ended: its node, its anchor, and the key that waits for its value."""
+
+    node: Node
+    anchor: str | None
+    key: Node | None = None
+
+
 class _Composer:
     """Builds nodes from scanner events with a stack of its own, so depth never meets Python's or C's."""
 
@@ -205,9 +214,10 @@ class _Composer:
         self.left = most
         self.errors: list[YamlError] = []
         self.anchors: dict[str, Node] = {}
-        self.open: list[tuple[Node, Node | None, str | None]] = []  # container, waiting key, its anchor
+        self.open: list[_Open] = []
         self.root: Node | None = None
         self.aliased = 0
+        self.last_line = len(source.line_starts)
         self.reached = (1, 1)  # the end of the last scalar, alias or closing bracket
 
     def run(self) -> Node | None:
@@ -252,7 +262,10 @@ class _Composer:
         if event.tag and event.tag not in ("!", "tag:yaml.org,2002:str"):
             shown = event.tag.replace("tag:yaml.org,2002:", "!!")
             self._tell(YamlError("YML107", f"the tag {shown} means nothing in a spec", self._at(event), "remove it"))
-        first, last = _position(self.source, event.start_mark), _position(self.source, event.end_mark)
+        start, end = event.start_mark, event.end_mark
+        first, last = (start.line + 1, start.column + 1), (end.line + 1, end.column + 1)
+        if last[0] >= self.last_line:
+            first, last = _position(self.source, start), _position(self.source, end)
         if event.tag or event.anchor:  # the mark stands before `&name` or `!tag`, the value behind them
             offset = self.source.offset(*first)
             properties = _PROPERTIES.match(self.source.text, offset)
@@ -262,7 +275,7 @@ class _Composer:
     def _begin(self, event: Any, kind: str) -> None:
         self._check_depth(1, event)
         self.anchors.pop(event.anchor, None)  # inside of the value its name means nothing yet
-        self.open.append((self._node(kind, event), None, event.anchor))
+        self.open.append(_Open(self._node(kind, event), event.anchor))
 
     def _check_depth(self, height: int, event: Any) -> None:
         if len(self.open) + height > MAX_DEPTH:
@@ -270,12 +283,13 @@ class _Composer:
             raise YamlError("YML105", f"more than {MAX_DEPTH} levels of nesting", self._at(event), hint)
 
     def _finish(self, event: Any) -> None:
-        node, _, anchor = self.open.pop()
+        ended = self.open.pop()
+        node = ended.node
         if event.end_mark.index > event.start_mark.index:  # flow style: the closing bracket is the end
             self.reached = _position(self.source, event.end_mark)
         node.end = max(self.reached, node.start)
-        if anchor:
-            self.anchors[anchor] = node
+        if ended.anchor:
+            self.anchors[ended.anchor] = node
         self._place(node)
 
     def _scalar(self, event: Any) -> None:
@@ -314,15 +328,17 @@ class _Composer:
         if not self.open:
             self.root = node
             return
-        container, key, anchor = self.open[-1]
+        around = self.open[-1]
+        container, key = around.node, around.key
         container.weight += node.weight
-        container.height = max(container.height, node.height + 1)
+        if container.height <= node.height:
+            container.height = node.height + 1
         if container.kind == "sequence":
             container.items.append(node)
         elif key is None:
-            self.open[-1] = (container, node, anchor)
+            around.key = node
         else:
-            self.open[-1] = (container, None, anchor)
+            around.key = None
             self._enter(container, key, node)
 
     def _enter(self, mapping: Node, key: Node, value: Node) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,22 +56,29 @@ class Loads(NamedTuple):
 
 def loads(factory: Factory) -> Iterator[Loads]:
     """Of every SLO where its events are shown: windows x series / interval of the scrapes, or of the steps."""
+
+    @cache
+    def shown(cluster: str, name: str) -> tuple[int, Duration]:
+        return _shown(factory, factory.clusters[cluster], name)
+
     known: dict[tuple[object, ...], Loads] = {}
     for slo in factory.slos.values():
+        selectors = slo.indicator.selectors
         groups = prod(_values(factory, label, ()) for label in slo.by)
-        for cluster in factory.clusters.values():
-            shown = {key: _shown(factory, cluster, one) for key, one in slo.indicator.selectors.items()}
-            if not any(series for series, _ in shown.values()):
+        each = [(key, one.metric or "", _each(factory, one)) for key, one in selectors.items()]
+        for cluster in factory.clusters:
+            places = [(key, series, *shown(cluster, name)) for key, name, series in each]
+            read = tuple((key, series * count, pace) for key, series, count, pace in places)
+            if not any(series for _, series, _ in read):
                 continue
-            read = tuple((key, *one) for key, one in shown.items())
             alike = (read, slo.windows, slo.period, groups)
             found = known.get(alike)
             if found is None:
                 found = known[alike] = _of_slo(slo, read, groups)
             biggest = found.biggest
-            selector = slo.indicator.selectors.get(biggest.name)
+            selector = selectors.get(biggest.name)
             name = selector.render() if selector else biggest.name
-            yield found._replace(cluster=cluster.name, slo=slo.id, biggest=biggest._replace(name=name))
+            yield found._replace(cluster=cluster, slo=slo.id, biggest=biggest._replace(name=name))
 
 
 def _of_slo(slo: Slo, shown: Sequence[tuple[str, int, Duration]], groups: int) -> Loads:
@@ -97,15 +105,24 @@ def _of_slo(slo: Slo, shown: Sequence[tuple[str, int, Duration]], groups: int) -
     )
 
 
-def _shown(factory: Factory, cluster: Cluster, selector: Selector) -> tuple[int, Duration]:
-    """How many series of a cluster a selector selects, and how often they are scraped."""
-    name = selector.metric or ""
-    metric = factory.metrics.get(name) or factory.metrics.get(_PART.sub("", name))
+def _metric(factory: Factory, name: str) -> Metric | None:
+    return factory.metrics.get(name) or factory.metrics.get(_PART.sub("", name))
+
+
+def _each(factory: Factory, selector: Selector) -> int:
+    """How many series a selector selects of each of what its metric belongs to."""
+    metric = _metric(factory, selector.metric or "")
+    each = prod(_values(factory, label, selector.matchers) for label in metric.labels) if metric else 0
+    if (selector.metric or "").endswith("_bucket") and all(one.label != "le" for one in selector.matchers):
+        each *= BUCKETS
+    return each
+
+
+def _shown(factory: Factory, cluster: Cluster, name: str) -> tuple[int, Duration]:
+    """How many of what a metric belongs to a cluster has, and how often it is scraped."""
+    metric = _metric(factory, name)
     if metric is None:
         return 0, factory.interval
-    each = prod(_values(factory, label, selector.matchers) for label in metric.labels)
-    if name.endswith("_bucket") and all(one.label != "le" for one in selector.matchers):
-        each *= BUCKETS
     targets = [(len(job.hosts), job.interval) for job in cluster.jobs if job.name == metric.exporter]
     targets += [
         (_at_nodes(cluster, metric) or len(one.hosts or one.addresses), one.interval)
@@ -115,7 +132,7 @@ def _shown(factory: Factory, cluster: Cluster, selector: Selector) -> tuple[int,
     if not targets and metric.exporter in cluster.ports:
         targets = [(_at_nodes(cluster, metric), factory.interval)]
     pace = min((pace for _, pace in targets), default=factory.interval)
-    return each * sum(count for count, _ in targets), pace
+    return sum(count for count, _ in targets), pace
 
 
 def _at_nodes(cluster: Cluster, metric: Metric) -> int:

@@ -71,15 +71,15 @@ def check_factors(slo: written.Slo, pairs: Pairs, path: Path, document: Document
             hint = "a factor below 1 alerts within budget: write 1 or more, or a shorter window"
             log.error("SLO114", what, _place(slo, pair, path, document), hint)
             fine = False
-    hopeless = [pair for pair in pairs if pair.threshold(budget) >= 1]
-    if hopeless:
-        pair = max(hopeless, key=lambda one: one.factor)
-        limit, least = pair.threshold(budget), 1 - 1 / pair.factor
+    pair = max(pairs, key=lambda one: one.factor)
+    limit = pair.threshold(budget)
+    if limit >= 1:
+        least = 1 - 1 / pair.factor
         what = f"the {pair.long} alert can never fire: it would need {percent(limit)} of all events to be bad"
         hint = f"at {slo.period} the objective must be above {number(least * 100, 4)}%"
         hint += ", or `alerts.windows` have lower factors"
         log.error("SLO104", what, document.places.value(*path, "objective"), hint)
-    return fine and not hopeless
+    return fine and limit < 1
 
 
 def check_scrapes(factory: Factory, slo: Slo, document: Document, log: Log) -> None:

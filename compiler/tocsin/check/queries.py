@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tocsin.catalog import units
@@ -12,20 +13,30 @@ from tocsin.ingest import labels_of
 from tocsin.pattern import matches
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory import Factory, Label, Slo
     from tocsin.promql import Matcher, Selector
 
+    LabelsOf = Callable[[str], set[str]]  # of a metric's series, by its name
+
 
 def check_queries(factory: Factory, document: Document, log: Log) -> None:
     """Every selector of every SLO asks for something that is there and means what is done with it."""
+    of_pods = factory.of_pods
+
+    @cache
+    def labels(metric: str) -> set[str]:
+        return labels_of(factory.metrics[metric], of_pods)
+
     for id_ in document.spec.slos:
-        _check_by(factory, id_, document, log)
+        _check_by(factory, labels, id_, document, log)
     for slo in factory.slos.values():
         fits = [
-            _check_selector(factory, ("slos", slo.id, slo.kind, key), selector, document, log)
+            _check_selector(factory, labels, ("slos", slo.id, slo.kind, key), selector, document, log)
             for key, selector in slo.indicator.selectors.items()
         ]
         if isinstance(slo.indicator, Ratio):
@@ -43,7 +54,9 @@ def metric_of(factory: Factory, selector: Selector) -> Metric:
     return factory.metrics.get(name) or factory.metrics[stem]
 
 
-def _check_selector(factory: Factory, path: Path, selector: Selector, document: Document, log: Log) -> bool:
+def _check_selector(
+    factory: Factory, labels: LabelsOf, path: Path, selector: Selector, document: Document, log: Log
+) -> bool:
     """Whether every matcher of a selector can match; what is wrong with the metric or a matcher is told."""
     metric = metric_of(factory, selector)
     bounds = [matcher for matcher in selector.matchers if matcher.label == "le"]
@@ -51,7 +64,8 @@ def _check_selector(factory: Factory, path: Path, selector: Selector, document: 
         _check_type(factory, path, selector, document, log)
     if document.is_broken("signals", "define", metric.signal):
         return True  # which labels it has is not known
-    fits = [_check_matcher(factory, metric, matcher, path, document, log) for matcher in selector.matchers]
+    known = labels(metric.name)
+    fits = [_check_matcher(factory, metric, known, matcher, path, document, log) for matcher in selector.matchers]
     return all(fits)
 
 
@@ -74,9 +88,9 @@ def _check_type(factory: Factory, path: Path, selector: Selector, document: Docu
 
 
 def _check_matcher(
-    factory: Factory, metric: Metric, matcher: Matcher, path: Path, document: Document, log: Log
+    factory: Factory, metric: Metric, known: set[str], matcher: Matcher, path: Path, document: Document, log: Log
 ) -> bool:
-    label, known = matcher.label, labels_of(metric, factory.of_pods)
+    label = matcher.label
     if label not in known:
         place = document.places.inside(path, matcher.start, matcher.start + len(label))
         close = near(label, known)
@@ -102,10 +116,9 @@ def _can_match(matcher: Matcher, rule: Label) -> bool:
     return value_for([matcher], rule) is not None or (matcher.op == "=~" and matches(matcher.value, ""))
 
 
-def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
+def _check_by(factory: Factory, labels: LabelsOf, id_: str, document: Document, log: Log) -> None:
     by, slo = document.spec.slos[id_].by, factory.slos.get(id_)
     metrics = [metric_of(factory, selector) for selector in slo.indicator.selectors.values()] if slo else []
-    have = [(metric, labels_of(metric, factory.of_pods)) for metric in metrics]
     for index, label in enumerate(by):
         if by.index(label) != index:
             place = document.places.value("slos", id_, "by", index)
@@ -116,8 +129,8 @@ def _check_by(factory: Factory, id_: str, document: Document, log: Log) -> None:
             place = document.places.value("slos", id_, "by", index)
             log.error("LBL102", f"the schema has no label `{label}`", place, hint)
         else:
-            for metric, labels in have:
-                if label not in labels and not document.is_broken("signals", "define", metric.signal):
+            for metric in metrics:
+                if label not in labels(metric.name) and not document.is_broken("signals", "define", metric.signal):
                     place = document.places.value("slos", id_, "by", index)
                     hint = "every label of `by` must be on each metric, or their sums do not meet"
                     log.error("SLO109", f"{metric.name} has no label `{label}`", place, hint)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.examples import labels_for
+from tocsin.examples import labels_for, value_for
 from tocsin.lower.proofs import series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tocsin.factory import Label
     from tocsin.promql import Matcher, Selector
@@ -50,15 +50,17 @@ def stranger(selector: Selector, by: Iterable[str], schema: Mapping[str, Label])
 
 
 def strangers(
-    selectors: Sequence[Selector], matchers: Sequence[Matcher], by: Iterable[str], schema: Mapping[str, Label]
-) -> list[str]:
-    """For each of some matchers a series of the last selector's metric that this matcher alone keeps out of all."""
-    metric, by, found = selectors[-1].metric or "", tuple(by), []
+    selectors: Sequence[Selector], matchers: Iterable[Matcher], labels: Mapping[str, str], schema: Mapping[str, Label]
+) -> Iterator[str]:
+    """For each of some matchers a series of the last selector's metric that this matcher alone keeps out of all.
+
+    `labels` are those of a series that all the selectors select.
+    """
+    metric = selectors[-1].metric or ""
+    beside = [matcher for selector in selectors for matcher in selector.matchers]
     for matcher in matchers:
-        key = matcher.render()
-        others = [
-            one._replace(matchers=tuple(other for other in one.matchers if other.render() != key)) for one in selectors
-        ]
-        labels = labels_for(others, selectors[0]._replace(matchers=(matcher,)), by, schema)
-        found.append(series(f"not_{metric}", {"of": key}, "")[0] if labels is None else series(metric, labels, "")[0])
-    return found
+        label, sign = matcher.label, matcher[3:5]  # the same matcher may stand in several selectors
+        others = [other for other in beside if other.label == label and other[3:5] != sign]
+        value = value_for(others, schema.get(label), matcher)
+        made = (f"not_{metric}", {"of": matcher.render()}) if value is None else (metric, {**labels, label: value})
+        yield series(*made, "")[0]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from tocsin import naming
+from tocsin.factory import Slo
 from tocsin.lower import budget
 from tocsin.lower.burns import burn_alerts
 from tocsin.lower.cast import BLANK
@@ -21,10 +23,11 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
     from tocsin.lower.cast import Cast
 
-OWN = ("id", "indicator", "origin")  # what of an SLO is in its cast, or in no text
+# What of an SLO is neither in its cast nor in no text at all.
+SHAPE = itemgetter(*(at for at, key in enumerate(Slo._fields) if key not in ("id", "indicator", "origin")))
 # Long windows change slowly. Twice within the five minutes for which Prometheus looks back for a sample.
 LONG_PACE = Duration.of(minutes=2)
 
@@ -38,7 +41,7 @@ def objectives(factory: Factory) -> Iterator[RuleFile]:
         if not cast.is_plain:
             yield RuleFile(f"slo-{slo.id}", _chain(factory, slo, cast, is_here=is_here))
             continue
-        shape = (kind.form(slo), *(part for key, part in zip(slo._fields, slo, strict=True) if key not in OWN))
+        shape = (kind.form(slo), SHAPE(slo))
         form = forms.get(shape)
         if form is None:
             blank = cast.blank()

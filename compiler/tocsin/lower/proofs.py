@@ -28,7 +28,7 @@ _ACTION = re.compile(r"\{\{ (?:\$labels\.(?P<label>\w+)|\$value)(?: \| (?P<pipe>
 
 def series(metric: str, labels: Mapping[str, str], values: str) -> tuple[str, str]:
     """One input series in promtool's notation, one value a minute."""
-    body = ",".join(f"{name}={quote(value)}" for name, value in sorted(labels.items()))
+    body = ",".join([f"{name}={quote(value)}" for name, value in sorted(labels.items())])
     return f"{metric}{{{body}}}", values
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
@@ -60,28 +61,27 @@ def form(slo: Slo) -> Form:
 
 def cast(factory: Factory, slo: Slo) -> Cast:
     """Its selectors, and series that they select."""
-    ratio, in_total = of_kind(slo.indicator, Ratio), form(slo).in_total
-    labels = labels_for([ratio.total, ratio.told], None, slo.by, factory.labels) or {}
-    others = labels
-    if in_total:
-        others = labels_for([ratio.total], ratio.told, slo.by, factory.labels) or {}
+    ratio, in_total, schema = of_kind(slo.indicator, Ratio), form(slo).in_total, factory.labels
+    total, told = ratio.total, ratio.told
+    labels = labels_for([total, told], None, slo.by, schema) or {}
+    others = (labels_for([total], told, slo.by, schema) or {}) if in_total else labels
     recorded = {**{label: labels[label] for label in slo.by}, "slo": slo.id}
     texts = Texts(
-        ratio.total.render(),
-        ratio.told.render(),
-        series(ratio.told.metric or "", labels, "")[0],
-        series(ratio.total.metric or "", others, "")[0],
+        total.render(),
+        told.render(),
+        series(told.metric or "", labels, "")[0],
+        series(total.metric or "", others, "")[0],
         series("", recorded, "")[0],
-        series(ratio.told.metric or "", {**labels, **ANOTHER}, "")[0],
-        series(ratio.total.metric or "", {**others, **ANOTHER}, "")[0],
-        "" if in_total else series(ratio.total.metric or "", {**others, **LATE}, "")[0],
+        series(told.metric or "", {**labels, **ANOTHER}, "")[0],
+        series(total.metric or "", {**others, **ANOTHER}, "")[0],
+        "" if in_total else series(total.metric or "", {**others, **LATE}, "")[0],
     )
     if in_total:
-        return Cast(
-            slo.id, (*texts, *strangers([ratio.total, ratio.told], ratio.total.matchers, slo.by, factory.labels))
-        )
-    apart = (strangers([one], one.matchers, slo.by, factory.labels) for one in (ratio.total, ratio.told))
-    return Cast(slo.id, (*texts, *(one for each in apart for one in each)))
+        return Cast(slo.id, (*texts, *strangers([total, told], total.matchers, labels, schema)))
+    apart = (
+        strangers([one], one.matchers, labels_for([one], None, slo.by, schema) or {}, schema) for one in (total, told)
+    )
+    return Cast(slo.id, (*texts, *chain(*apart)))
 
 
 def events(slo: Slo, cast: Cast) -> Events:
