@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rule_files import rule_files
 from rule_slice import sliced
 from tocsin.lower.own_rules import own_rules
-from tocsin.plan import NO_TIME, Alert, RuleFile
+from tocsin.plan import Alert, RuleFile
 from tocsin.promql import (
     Aggregation,
     Binary,
@@ -24,7 +24,7 @@ from tocsin.promql import (
     selectors,
     walk,
 )
-from tocsin.units import Duration
+from tocsin.units import NO_TIME, Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,10 +7,7 @@ from tocsin.catalog import Metric
 from tocsin.factory import Channel
 from tocsin.routes import Inhibition, Route, TimeInterval
 from tocsin.source import Span
-from tocsin.units import Duration
-
-NO_TIME = Duration(0)
-
+from tocsin.units import NO_TIME, Duration
 
 # --- collection -------------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
-from tocsin.plan import NO_TIME, Alert
+from tocsin.plan import Alert
+from tocsin.units import NO_TIME
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory, Signal

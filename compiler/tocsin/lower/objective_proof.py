@@ -13,9 +13,9 @@ from tocsin import naming
 from tocsin.lower.proofs import firing, series
 from tocsin.lower.readings import AT, what_it_is
 from tocsin.lower.vanishing import HOLD, SHARE
-from tocsin.plan import NO_TIME, Expectation, Reading, RuleTest
+from tocsin.plan import Expectation, Reading, RuleTest
 from tocsin.promql import quote
-from tocsin.units import Duration, number
+from tocsin.units import NO_TIME, Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,8 +8,8 @@ from tocsin import naming
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import MINUTE, example_gpu, example_node, fires, proof, series, shared, silent
-from tocsin.plan import NO_TIME, Reading, Record, RuleGroup
-from tocsin.units import Duration
+from tocsin.plan import Reading, Record, RuleGroup
+from tocsin.units import NO_TIME, Duration
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory

@@ -10,9 +10,9 @@ from tocsin.lower.inhibitions import inhibitions
 from tocsin.lower.members import members
 from tocsin.lower.reach import DASHBOARDS, HEARTBEAT, escalated, of_owner, of_tenant, route_tests
 from tocsin.lower.samples import samples
-from tocsin.plan import NO_TIME, Notifications, Receiver
+from tocsin.plan import Notifications, Receiver
 from tocsin.routes import Matcher, Route, TimeInterval, walk
-from tocsin.units import Duration
+from tocsin.units import NO_TIME, Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

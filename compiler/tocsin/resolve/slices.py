@@ -10,7 +10,7 @@ from tocsin.diagnostics import near
 from tocsin.factory import paces
 from tocsin.indicators import Composite, Part, Slices, Slowdown, TimeSlice, Utilisation
 from tocsin.promql import Selector
-from tocsin.units import Duration, percent
+from tocsin.units import NO_TIME, Duration, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ class Around(NamedTuple):
 def resolve_slices(one: Written, around: Around, log: Log) -> TimeSlice | Slowdown | None:
     """The indicator; None where what it watches is not known, which is told."""
     key, counter = _counter(one, around, log)
-    expected, grace = None, Duration(0)
+    expected, grace = None, NO_TIME
     waits = getattr(one, "while_", None)
     if waits is not None:
         expected, grace = _expected(waits, around, log), one.grace  # type: ignore[union-attr]
