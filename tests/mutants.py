@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rule_files import rule_files
 from rule_slice import sliced
 from tocsin.lower.own_rules import own_rules
-from tocsin.plan import Alert, RuleFile
+from tocsin.plan.rules import Alert, RuleFile
 from tocsin.promql import (
     Aggregation,
     Binary,
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from tocsin.factory import Factory
     from tocsin.pipeline import Compiled
-    from tocsin.plan import Plan, Record
+    from tocsin.plan import Plan
+    from tocsin.plan.rules import Record
 
 COMPARISONS = {">": "<", "<": ">", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
 SETS = {"and": "unless", "unless": "and"}

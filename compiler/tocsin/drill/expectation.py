@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.lower.reach import of_owner, of_tenant
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 from tocsin.routes import is_silent, taken
 from tocsin.units import NO_TIME
 

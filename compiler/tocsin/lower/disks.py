@@ -9,14 +9,14 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.cases import Case, group
 from tocsin.lower.proofs import example_node, firing, proof, series
-from tocsin.plan import Expectation
+from tocsin.plan.rules import Expectation
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Alert, RuleGroup, RuleTest
+    from tocsin.plan.rules import Alert, RuleGroup, RuleTest
 
 WARNING, WEAR = "smartctl_device_critical_warning", "smartctl_device_percentage_used"
 SPARE, LEAST_SPARE = "smartctl_device_available_spare", "smartctl_device_available_spare_threshold"

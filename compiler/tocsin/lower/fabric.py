@@ -10,15 +10,16 @@ from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import STRANGER, fires, series, shared, silent
 from tocsin.lower.rises import counted, error_of, risen
-from tocsin.plan import Record, RuleGroup
+from tocsin.plan.rules import Record, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.factory import Cluster, Factory, NodeGroup
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
+    from tocsin.plan.rules import Alert, RuleTest
 
 _PORT = naming.by(naming.PORT)
 _RISES = {"corrected": naming.PORT_CORRECTED, "uncorrected": naming.PORT_UNCORRECTED}

@@ -14,14 +14,15 @@ from tocsin.lower.period_proof import period_proofs
 from tocsin.lower.proofs import joined
 from tocsin.lower.vanishing import vanishing
 from tocsin.lower.window_proof import window_proofs
-from tocsin.plan import Alert, Record, RuleFile, RuleGroup
+from tocsin.plan.rules import Alert, Record, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.lower.cast import Cast
 
 OWN = ("id", "indicator", "origin")  # what of an SLO is in its cast, or in no text

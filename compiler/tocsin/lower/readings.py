@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower.budget import described
 from tocsin.lower.proofs import series
-from tocsin.plan import Reading
+from tocsin.plan.rules import Reading
 from tocsin.promql import quote
 from tocsin.units import NO_TIME, Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
 
 AT = "@"  # behind the name of a label: its value at a place of the proof of alerts
 Values = tuple[tuple[str, Fraction], ...]  # names of recorded series, and what they must be

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tocsin.catalog import Metric
     from tocsin.factory import Factory
-    from tocsin.plan import RuleGroup
+    from tocsin.plan.rules import RuleGroup
 
 _HOLD = Duration.of(minutes=10)
 

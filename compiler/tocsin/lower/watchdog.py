@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.proofs import fires, proof
-from tocsin.plan import Alert, RuleFile, RuleGroup
+from tocsin.plan.rules import Alert, RuleFile, RuleGroup
 from tocsin.units import NO_TIME
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import naming
 from tocsin.catalog import DEEP_JOB, exporter_kinds, recorded_metrics
 from tocsin.diagnostics import near
-from tocsin.factory import LAYERS, OwnAlert, OwnFiring, OwnRecord, OwnTest
+from tocsin.factory.owners import LAYERS
+from tocsin.factory.rules import OwnAlert, OwnFiring, OwnRecord, OwnTest
 from tocsin.promql import metric_names, selectors
 from tocsin.resolve.owners import known_owner
 from tocsin.units import NO_TIME
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Signal
+    from tocsin.factory.signals import Signal
     from tocsin.promql import Expr
     from tocsin.resolve.signals import Known
     from tocsin.source import Span

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import burn
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
-from tocsin.factory import paces
+from tocsin.factory.clusters import paces
 from tocsin.indicators import Composite, Part, Slices, Slowdown, TimeSlice, Utilisation
 from tocsin.promql import Selector
 from tocsin.units import NO_TIME, Duration, percent
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Cluster, Signal, Slo
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.signals import Signal
+    from tocsin.factory.slos import Slo
     from tocsin.spec import slos as written
 
     Written = written.TimeSlice | written.Throughput | written.Slowdown
