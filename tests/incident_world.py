@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from incident_timeline import Sample
-    from tocsin.factory import Cluster, Factory, NodeGroup
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 World = dict[Key, "tuple[Sample, ...]"]

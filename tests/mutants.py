@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rule_files import rule_files
 from rule_slice import sliced
 from tocsin.lower.own_rules import own_rules
-from tocsin.plan import NO_TIME, Alert, RuleFile
+from tocsin.plan.rules import Alert, RuleFile
 from tocsin.promql import (
     Aggregation,
     Binary,
@@ -24,14 +24,15 @@ from tocsin.promql import (
     selectors,
     walk,
 )
-from tocsin.units import Duration
+from tocsin.units import NO_TIME, Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
     from tocsin.pipeline import Compiled
-    from tocsin.plan import Plan, Record
+    from tocsin.plan import Plan
+    from tocsin.plan.rules import Record
 
 COMPARISONS = {">": "<", "<": ">", ">=": "<", "<=": ">", "==": "!=", "!=": "=="}
 SETS = {"and": "unless", "unless": "and"}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tocsin.plan import RuleFile, RuleTest
+    from tocsin.plan.rules import RuleFile, RuleTest
     from toolbox import Tool
 
 AT_ONCE = 40  # files that one promtool judges: as many as make its start cheap, and no file waits long for a worker

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from tocsin.emit.alertmanager import alertmanager
-from tocsin.plan import Notifications, Plan, Receiver
+from tocsin.plan import Plan
+from tocsin.plan.notifications import Notifications, Receiver
 from tocsin.routes import Inhibition, Matcher, Route, walk
 from tocsin.source import Span
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tocsin.plan import Plan, RuleFile
+    from tocsin.plan import Plan
+    from tocsin.plan.rules import RuleFile
 
 
 def rule_files(plan: Plan) -> list[RuleFile]:

@@ -6,13 +6,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.plan import Alert, RuleFile, RuleTest
+from tocsin.plan.rules import Alert, RuleFile, RuleTest
 from tocsin.promql import metric_names, parse, selectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.plan import Reading
+    from tocsin.plan.rules import Reading
 
 ANY = ""  # the name of whatever a selector without one reads
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tocsin.catalog import Metric
-    from tocsin.plan import Alert, Record
+    from tocsin.plan.rules import Alert, Record
 
 ANYTHING = ""
 TARGET = frozenset({"cluster", "node", "job", "instance"})

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tocsin.burn import Pair
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
 
 MINUTE = 60  # seconds: the time of a sample, of an evaluation and of a step
 KNOWN = 60  # samples for which a service that has gone is one that should be there

@@ -16,7 +16,9 @@ from tocsin.cli import run
 from tocsin.dashboard.asked import asked
 from tocsin.diagnostics import Log
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Panel, Plan, Query, Record, Relabel
+from tocsin.plan.dashboards import Panel, Query
+from tocsin.plan.rules import Record
+from tocsin.plan.servers import Relabel
 from tocsin.promtypes.stored import names_of, of_plan
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard
+    from tocsin.plan import Plan
+    from tocsin.plan.dashboards import Dashboard
     from toolbox import Tool
 
 SPECS = {

@@ -22,7 +22,7 @@ from tocsin.cli import run
 from tocsin.diagnostics import Log
 from tocsin.indicators import SLICED
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Record
+from tocsin.plan.rules import Record
 from tocsin.units import Duration, amount
 
 if TYPE_CHECKING:

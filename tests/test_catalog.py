@@ -30,7 +30,7 @@ from tocsin.catalog import (
     signal_kinds,
     xid_classes,
 )
-from tocsin.factory import LAYERS
+from tocsin.factory.owners import LAYERS
 from tocsin.source import Source, compose
 from tocsin.spec.exporters import Exporter, Exporters
 from tocsin.units import Duration, parse_amount, parse_percent

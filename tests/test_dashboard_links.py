@@ -15,7 +15,7 @@ from dashboard_lint import without_variables
 from tocsin.diagnostics import Log
 from tocsin.naming import WATCHDOG
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Alert, Record
+from tocsin.plan.rules import Alert, Record
 from tocsin.promql import metric_names, parse, selectors
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from tocsin.diagnostics import Log
 from tocsin.lower.dashboards.panels import LINES, ROWS
 from tocsin.naming import dashboard_uid
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Alert, Record
+from tocsin.plan.rules import Alert, Record
 from tocsin.promql import metric_names, parse, selectors
 from tocsin.promtypes import Vector, World, check, of_factory, recorded_as
 from tocsin.verify.dashboards import problems
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tocsin.plan import Dashboard, Panel
+    from tocsin.plan.dashboards import Dashboard, Panel
 
 SPECS = [ROOT / "specs" / "ai-factory.yaml", ROOT / "specs" / "incident-world.yaml"]
 SPECS += sorted((ROOT / "tests" / "cases" / "golden").glob("*/spec.yaml"))

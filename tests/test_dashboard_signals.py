@@ -16,7 +16,7 @@ from dashboard_lint import without_variables
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import Log
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Record
+from tocsin.plan.rules import Record
 from tocsin.promql import metric_names, parse
 
 if TYPE_CHECKING:

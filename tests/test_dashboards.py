@@ -19,7 +19,7 @@ from dashboard_lint import RATES, shown
 from tocsin.diagnostics import Log
 from tocsin.naming import WATCHDOG, dashboard_uid
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Alert, Record
+from tocsin.plan.rules import Alert, Record
 from tocsin.promql import Call, Expr, Selector, metric_names, parse, selectors, walk
 from tocsin.units import Duration
 from tocsin.verify.dashboards import problems

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tocsin.examples import labels_for
-from tocsin.factory import Label
+from tocsin.factory.signals import Label
 from tocsin.promql import Selector, matcher, parse_selector
 from tocsin.source import Span
 

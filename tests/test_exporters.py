@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tocsin.catalog import ExporterKind
-    from tocsin.plan import ScrapeJob
+    from tocsin.plan.servers import ScrapeJob
 
 GOLDEN = ROOT / "tests" / "cases" / "golden"
 EVERY = GOLDEN / "every-exporter" / "spec.yaml"

@@ -11,7 +11,7 @@ from conftest import ROOT
 from tocsin.catalog import limit_kinds, xid_classes
 from tocsin.diagnostics import Log
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 from tocsin.verify import Tool as Judge
 from tocsin.verify import verify
 from toolbox import dotted

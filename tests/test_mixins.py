@@ -20,7 +20,7 @@ from tocsin.cli import run
 from tocsin.diagnostics import Log
 from tocsin.document import Made
 from tocsin.pipeline import compile_spec
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 from tocsin.source import Source
 
 if TYPE_CHECKING:

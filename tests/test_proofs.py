@@ -13,8 +13,9 @@ from tocsin.cli import run
 from tocsin.emit.rules import rules
 from tocsin.emit.ruletests import ruletests
 from tocsin.lower.proofs import MINUTE, fires, firing, proof, render, series, silent
-from tocsin.plan import NO_TIME, Alert, Expectation, RuleFile, RuleGroup, RuleTest
+from tocsin.plan.rules import Alert, Expectation, RuleFile, RuleGroup, RuleTest
 from tocsin.source import Span
+from tocsin.units import NO_TIME
 from toolbox import Tool
 
 HERE = Span("spec.yaml", 1, 1, 1, 2)

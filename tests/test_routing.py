@@ -16,9 +16,8 @@ from routing_world import NOWHERE, VALUES, labels, trees, written
 from tocsin import naming
 from tocsin.diagnostics import Log
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import NO_TIME
 from tocsin.routes import Matcher, Route, inhibitor, taken, told
-from tocsin.units import Duration
+from tocsin.units import NO_TIME, Duration
 from tocsin.verify.notifications import read_cases, read_configuration, read_matcher
 from tocsin.verify.reach import judge_reach
 

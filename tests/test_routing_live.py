@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from routing_world import NOWHERE, inhibitions, labels, trees, written
 from tocsin.diagnostics import Log
-from tocsin.factory import Channel
+from tocsin.factory.owners import Channel
 from tocsin.fleet.alertmanager import startable
 from tocsin.fleet.deadline import until
 from tocsin.fleet.inbox import Inbox
@@ -25,7 +25,7 @@ from tocsin.fleet.listener import Listener
 from tocsin.fleet.program import free_address, running
 from tocsin.hours import DAYS, Window
 from tocsin.pipeline import compile_spec
-from tocsin.plan import Receiver
+from tocsin.plan.notifications import Receiver
 from tocsin.routes import Inhibition, Matcher, Route, TimeInterval, inhibitor, is_silent, taken
 from tocsin.units import Duration
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from tocsin.factory import Setting
+    from tocsin.factory.owners import Setting
     from tocsin.fleet.program import Program
     from toolbox import Tool
 

@@ -13,15 +13,15 @@ from rule_files import rule_files
 from series_labels import labels_of, names_of, of_metrics, of_records
 from tocsin import naming
 from tocsin.diagnostics import Log
-from tocsin.factory import LAYERS
+from tocsin.factory.owners import LAYERS
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 from tocsin.promql import Aggregation, Selector, parse, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.plan import Record, RuleGroup
+    from tocsin.plan.rules import Record, RuleGroup
 
 EVERY_EXPORTER = ROOT / "tests" / "cases" / "golden" / "every-exporter" / "spec.yaml"
 SPECS = [*sorted((ROOT / "specs").glob("*.yaml")), EVERY_EXPORTER]

@@ -12,7 +12,7 @@ from tocsin.catalog import limit_kinds
 from tocsin.diagnostics import Log
 from tocsin.emit.runbooks import FOLDER, plain
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 
 EVERY_EXPORTER = ROOT / "tests" / "cases" / "golden" / "every-exporter" / "spec.yaml"
 SPECS = [*sorted((ROOT / "specs").glob("*.yaml")), EVERY_EXPORTER]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from tocsin.plan import Server
+    from tocsin.plan.servers import Server
     from toolbox import Tool
 
 SHARDS = ROOT / "tests" / "cases" / "golden" / "shards" / "spec.yaml"

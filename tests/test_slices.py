@@ -13,7 +13,7 @@ from tocsin.indicators import Composite, Slices, Slowdown, TimeSlice, Utilisatio
 from tocsin.lower.slice_story import STILL, Beat, played, samples_of
 from tocsin.lower.vanishing import vanishing
 from tocsin.pipeline import Compiled, compile_spec
-from tocsin.plan import Alert, Record
+from tocsin.plan.rules import Alert, Record
 from tocsin.units import Duration
 
 if TYPE_CHECKING:

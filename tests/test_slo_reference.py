@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from slo_reference import Counter, Told
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.pipeline import Compiled
     from toolbox import Tool
 

@@ -24,7 +24,9 @@ from pydantic import ValidationError
 
 from conftest import ROOT
 from tocsin.emit.slurm import slurm
-from tocsin.plan import JobHooks, Notifications, Plan
+from tocsin.plan import Plan
+from tocsin.plan.notifications import Notifications
+from tocsin.plan.programs import JobHooks
 from tocsin.source import Span
 from tocsin.spec.deep import Deep
 

@@ -15,7 +15,7 @@ from tocsin.emit.alertmanager import alertmanager
 from tocsin.emit.prometheus import prometheus
 from tocsin.fleet.deadline import until
 from tocsin.pipeline import compile_spec
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 from tocsin.promql import parse
 from tocsin.stage import Stage, scene
 from tocsin.stage.adaptation import adapted, proxied, timeless

@@ -16,7 +16,7 @@ from tier_specs import ECC, HOT, KINDS, RECEIVE, XID, arguments, compiled, confi
 from tocsin import versions
 from tocsin.diagnostics import Log
 from tocsin.pipeline import compile_spec
-from tocsin.plan import Record
+from tocsin.plan.rules import Record
 from tocsin.promql import Range, Subquery, parse, walk
 from tocsin.verify import Tool as Judge
 from tocsin.verify import verify

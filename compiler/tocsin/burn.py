@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.units import Duration
+from tocsin.units import NO_TIME, Duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -115,7 +115,7 @@ def workbook(period: Duration, kept: Duration = MAX_PERIOD) -> tuple[Pair, ...]:
 def sloth(period: Duration) -> tuple[Pair, ...]:
     """Sloth's pairs: fixed windows, factors as they come out, and so one of 0.9333 at 28 days; no `for`."""
     return tuple(
-        Pair(row.long, Duration(row.long // SHORT_OF), Duration(0), rate_to_spend(row.share, row.long, period), row[1])
+        Pair(row.long, Duration(row.long // SHORT_OF), NO_TIME, rate_to_spend(row.share, row.long, period), row[1])
         for row in _WORKBOOK
     )
 

@@ -11,7 +11,7 @@ from tocsin import pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tocsin.factory import Label
+    from tocsin.factory.signals import Label
     from tocsin.promql import Matcher, Selector
 
 Test = tuple[str, str]  # what a matcher asks of a value: its operator and its text

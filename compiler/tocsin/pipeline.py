@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.check import check
 from tocsin.diagnostics import TooManyError
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from tocsin.source import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """What a spec became: the factory that it means, the plan for it, and every file."""
 
     factory: Factory

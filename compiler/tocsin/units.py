@@ -44,6 +44,9 @@ class Duration(int):
     __repr__ = __str__
 
 
+NO_TIME = Duration(0)
+
+
 @lru_cache(maxsize=1024)
 def _milliseconds(text: str) -> int:
     found = _DURATION.fullmatch(text.strip())

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tocsin.catalog import EntityKind, Metric
-    from tocsin.factory import Cluster, Exporter, Factory, NodeGroup
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, Exporter, NodeGroup
 
 _PLACED = frozenset(("cluster", "node", "job_id", "tenant"))  # one value of each at one target of an application
 

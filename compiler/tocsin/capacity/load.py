@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from tocsin.catalog import Metric
-    from tocsin.factory import Cluster, Factory, NodeGroup, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
+    from tocsin.factory.slos import Slo
     from tocsin.units import Duration
 
     Shown = list[tuple[str, Metric]]  # metrics with their owners

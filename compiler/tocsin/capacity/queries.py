@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tocsin.catalog import Metric
-    from tocsin.factory import Cluster, Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.slos import Slo
     from tocsin.promql import Selector
     from tocsin.promql.tree import Matcher
     from tocsin.units import Duration

@@ -26,7 +26,8 @@ from tocsin.catalog import EXPORTERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tocsin.factory import Cluster, Factory
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
     from tocsin.units import Duration
 
 PEERS = "prometheus_peers"  # the job of servers that watch each other; `_` keeps it apart from jobs of the spec

@@ -12,7 +12,9 @@ from tocsin.capacity.spread import parts
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
-    from tocsin.factory import Cluster, Factory, Tier
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.retention import Tier
 
 # thanos.io/tip/components/compact.md: of each series count, sum, min, max and the counter; others keep one value.
 AGGREGATES = {"thanos": 5}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import burn
-from tocsin.factory import paces
+from tocsin.factory.clusters import paces
 from tocsin.units import Duration, number, percent
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.source import Span
     from tocsin.spec import slos as written
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Cluster, Factory
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
 
 # Without these two nobody sees that a rack is no longer cooled. Every maker of cooling units has other names for them.
 NEEDED = ("coolant_flow", "coolant_supply_temp")

@@ -10,7 +10,9 @@ from tocsin.diagnostics import Related
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Cluster, Deep, Factory
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.signals import Deep
     from tocsin.units import Duration
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Cluster, Factory
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
 
 # The key below each kind that says where the targets of a job are, and how an entry of it looks.
 _WHERE = {

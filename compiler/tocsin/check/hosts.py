@@ -10,7 +10,8 @@ from tocsin.diagnostics import Related
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Cluster, Factory, Job, NodeGroup
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, Job, NodeGroup
     from tocsin.source import Span
 
 

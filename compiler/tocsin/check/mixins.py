@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.check.rules import check_reach
 from tocsin.diagnostics import Related, near
-from tocsin.factory import OwnAlert
+from tocsin.factory.rules import OwnAlert
 from tocsin.promql import metric_names
 from tocsin.promtypes import check, of_factory
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Factory, Mixin, OwnRecord
+    from tocsin.factory import Factory
+    from tocsin.factory.rules import Mixin, OwnRecord
     from tocsin.promtypes import Vector, World
     from tocsin.source import Span
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Factory, Label, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.signals import Label
+    from tocsin.factory.slos import Slo
     from tocsin.promql import Matcher, Selector
 
     LabelsOf = Callable[[str], set[str]]  # of a metric's series, by its name

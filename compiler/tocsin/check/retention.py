@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from tocsin.check.stores import check_stores
 from tocsin.diagnostics import Related
-from tocsin.factory import DASHBOARD_RANGE, is_local
+from tocsin.factory import DASHBOARD_RANGE
+from tocsin.factory.retention import is_local
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.stores import LOKI_LEAST
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Factory, Slo, Tier
+    from tocsin.factory import Factory
+    from tocsin.factory.retention import Tier
+    from tocsin.factory.slos import Slo
     from tocsin.units import Duration
 
 _RANK = {"full": 0, "5m": 1, "1h": 2}

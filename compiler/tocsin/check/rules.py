@@ -13,7 +13,8 @@ from tocsin.promql import PromqlError, parse_selector
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Factory, OwnAlert, OwnRecord
+    from tocsin.factory import Factory
+    from tocsin.factory.rules import OwnAlert, OwnRecord
     from tocsin.promtypes import Vector
     from tocsin.source import Span
 

@@ -11,7 +11,8 @@ from tocsin.promql import Matcher
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Cluster, Factory
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
 
 _OF_SLURM = ("slurm", "slurm_job")
 _JOB = Matcher(0, 0, "job_id", "=~", ".+/.+", 0, 0)  # a namespace and a name

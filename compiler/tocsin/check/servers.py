@@ -11,7 +11,8 @@ from tocsin.units import amount
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Cluster, Factory
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
 
 _PATH = ("collection", "servers")
 

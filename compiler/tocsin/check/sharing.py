@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Cluster, Factory, NodeGroup
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
 
 
 def check_sharing(factory: Factory, document: Document, log: Log) -> None:

@@ -13,7 +13,8 @@ from tocsin.units import Duration, percent
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
 
 
 def check_slices(factory: Factory, document: Document, log: Log) -> None:

@@ -10,7 +10,8 @@ from tocsin.stores import BY_TENANT, FIVE_MINUTES_FOR_1H, NAMES, RAW_FOR_5M, SID
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Places
-    from tocsin.factory import Factory, Retention, Store, Tier
+    from tocsin.factory import Factory
+    from tocsin.factory.retention import Retention, Store, Tier
 
 
 def check_stores(factory: Factory, document: Document, log: Log) -> None:

@@ -122,27 +122,8 @@ def parser() -> argparse.ArgumentParser:
     capacity.add_argument("--format", choices=("text", "json"), default="text", help="of the tables (default: text)")
     capacity.add_argument("--retention", metavar="TIME", help="how long samples are kept (default: what the spec says)")
 
-    preview = _command(commands, "preview", "draw the dashboards into one page", _PREVIEW)
-    preview.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
-    preview.add_argument("--prometheus", metavar="URL", help="whose data is shown (default: a simulated site)")
-    preview.add_argument("--last", metavar="TIME", help=_LAST)
-    preview.add_argument("--choices", metavar="N", type=_count, default=32, help=_CHOICES)
-    preview.add_argument("--output", metavar="FILE", default="preview.html", help=_OUTPUT)
-
-    drill = _command(commands, "drill", "let faults happen and see who is told", _DRILL)
-    drill.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
-    drill.add_argument(
-        "--fault", action="append", default=[], metavar="NAME", help="this one only; may be given again (default: all)"
-    )
-    drill.add_argument("--cluster", default="", metavar="NAME", help="where they happen (default: the first cluster)")
-    drill.add_argument("--list", action="store_true", help="list the faults, and which of them this spec can show")
-    drill.add_argument(
-        "--fast",
-        action="store_true",
-        help="one second stands for five: intervals, windows, `for` and the waits of routes are divided",
-    )
-    drill.add_argument("--any-hour", action="store_true", help="do without the hours of owners and without maintenance")
-    drill.add_argument("--format", choices=("text", "json"), default="text", help="of the report (default: text)")
+    _preview(_command(commands, "preview", "draw the dashboards into one page", _PREVIEW))
+    _drill(_command(commands, "drill", "let faults happen and see who is told", _DRILL))
 
     lint = _command(commands, "lint-expr", "type-check a PromQL expression", _LINT)
     lint.add_argument("expr", metavar="EXPR", help="a PromQL expression, or - for standard input")
@@ -157,6 +138,30 @@ def parser() -> argparse.ArgumentParser:
     completion = _command(commands, "completion", "print a completion script for a shell", _COMPLETION)
     completion.add_argument("shell", choices=SHELLS)
     return top
+
+
+def _preview(preview: argparse.ArgumentParser) -> None:
+    preview.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+    preview.add_argument("--prometheus", metavar="URL", help="whose data is shown (default: a simulated site)")
+    preview.add_argument("--last", metavar="TIME", help=_LAST)
+    preview.add_argument("--choices", metavar="N", type=_count, default=32, help=_CHOICES)
+    preview.add_argument("--output", metavar="FILE", default="preview.html", help=_OUTPUT)
+
+
+def _drill(drill: argparse.ArgumentParser) -> None:
+    drill.add_argument("spec", metavar="SPEC", help="a root spec, or - for standard input")
+    drill.add_argument(
+        "--fault", action="append", default=[], metavar="NAME", help="this one only; may be given again (default: all)"
+    )
+    drill.add_argument("--cluster", default="", metavar="NAME", help="where they happen (default: the first cluster)")
+    drill.add_argument("--list", action="store_true", help="list the faults, and which of them this spec can show")
+    drill.add_argument(
+        "--fast",
+        action="store_true",
+        help="one second stands for five: intervals, windows, `for` and the waits of routes are divided",
+    )
+    drill.add_argument("--any-hour", action="store_true", help="do without the hours of owners and without maintenance")
+    drill.add_argument("--format", choices=("text", "json"), default="text", help="of the report (default: text)")
 
 
 def _count(text: str) -> int:

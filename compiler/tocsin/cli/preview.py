@@ -96,12 +96,12 @@ def elsewhere(plan: Plan) -> dict[str, str]:
 
 
 def _length(text: str) -> Duration:
-    from tocsin.units import Duration
+    from tocsin.units import NO_TIME, Duration
 
     try:
         length = Duration.parse(text)
     except ValueError:
-        length = Duration(0)
+        length = NO_TIME
     if length < Duration.of(seconds=1):
         raise WrongCallError(f"{text} is not a time of a second or more; write it as 6h")
     return length

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.lower.reach import of_owner, of_tenant
-from tocsin.plan import NO_TIME, Alert
+from tocsin.plan.rules import Alert
 from tocsin.routes import is_silent, taken
+from tocsin.units import NO_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tocsin.hours import Window
-    from tocsin.plan import Notifications, Plan
+    from tocsin.plan import Plan
+    from tocsin.plan.notifications import Notifications
     from tocsin.routes import Inhibition, Route, TimeInterval
 
 CONFIGURATION, ROUTE_TESTS = "alertmanager/alertmanager.yml", "alertmanager/routes_test.yml"

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tocsin.capacity import Loads
-    from tocsin.plan import Plan, Row, Sizes, TierRow
+    from tocsin.plan import Plan
+    from tocsin.plan.sizes import Row, Sizes, TierRow
 
 PATH = "docs/capacity.md"
 _COLUMNS = ("targets", "series", "samples/s", "memory", "disk", "remote write")

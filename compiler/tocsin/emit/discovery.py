@@ -8,7 +8,7 @@ from tocsin.emit.text import scalar
 
 if TYPE_CHECKING:
     from tocsin.emit.text import Lines
-    from tocsin.plan import Discovery
+    from tocsin.plan.servers import Discovery
 
 
 def discovery(lines: Lines, source: Discovery) -> None:

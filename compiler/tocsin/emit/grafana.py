@@ -20,7 +20,8 @@ from tocsin.naming import folder_slug
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.plan import Dashboard, Plan, Variable
+    from tocsin.plan import Plan
+    from tocsin.plan.dashboards import Dashboard, Variable
 
 _DATASOURCE_UID = "tocsin-prometheus"
 

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.artifact import Artifact
-    from tocsin.plan import ArgumentFile, Plan, SettingsFile
+    from tocsin.plan import Plan
+    from tocsin.plan.programs import ArgumentFile, SettingsFile
 
 
 def long_term(plan: Plan) -> Iterator[Artifact]:

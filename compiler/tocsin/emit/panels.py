@@ -9,7 +9,7 @@ from tocsin.dashboard import LINK, SOURCE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.plan import Column, Dashboard, Link, Panel, Query
+    from tocsin.plan.dashboards import Column, Dashboard, Link, Panel, Query
 
 _ROWS_OF_A_PAGE = 40  # of states: what a screen holds
 _FORMATS = {"table": "table", "heatmap": "heatmap"}

@@ -14,7 +14,8 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tocsin.plan import Limits, Plan, Relabel, ScrapeJob, Server, Target
+    from tocsin.plan import Plan
+    from tocsin.plan.servers import Limits, Relabel, ScrapeJob, Server, Target
 
 _WATCH = Duration.of(seconds=30)  # what another host writes into a shared folder sends no notice
 _UP = "../../"  # from prometheus/<cluster>/ to the factory's folder

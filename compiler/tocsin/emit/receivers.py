@@ -9,8 +9,8 @@ from tocsin.emit.text import Lines, scalar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tocsin.factory import Channel, Setting
-    from tocsin.plan import Receiver
+    from tocsin.factory.owners import Channel, Setting
+    from tocsin.plan.notifications import Receiver
 
 
 def _said(name: str) -> str:

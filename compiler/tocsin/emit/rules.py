@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.artifact import Artifact
 from tocsin.emit.text import Lines, scalar
-from tocsin.plan import Record
+from tocsin.plan.rules import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.plan import Alert, Plan, RuleFile, RuleGroup
+    from tocsin.plan import Plan
+    from tocsin.plan.rules import Alert, RuleFile, RuleGroup
 
 
 def rules(plan: Plan) -> Iterator[Artifact]:

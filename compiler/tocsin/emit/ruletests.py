@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.artifact import Artifact
-    from tocsin.plan import Expectation, Plan, Reading, RuleFile, RuleTest
+    from tocsin.plan import Plan
+    from tocsin.plan.rules import Expectation, Reading, RuleFile, RuleTest
     from tocsin.units import Duration
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from tocsin.artifact import Artifact
 from tocsin.catalog import MONITORS, exporter_kinds, limit_kinds, metrics_of, recorded_metrics, signal_kinds
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.plan import Plan, RuleFile
+    from tocsin.plan import Plan
+    from tocsin.plan.rules import RuleFile
 
 FOLDER = "docs/runbooks"
 _SHOWN = 3  # expressions of one name: objectives have one each, of the same form

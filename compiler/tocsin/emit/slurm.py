@@ -11,7 +11,8 @@ from tocsin.templates import template
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.plan import JobHooks, Plan
+    from tocsin.plan import Plan
+    from tocsin.plan.programs import JobHooks
 
 _HEADER = """\
 #!/bin/sh

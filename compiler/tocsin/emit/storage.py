@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tocsin.emit.text import Lines
-    from tocsin.plan import Relabel, RemoteWrite, Server
+    from tocsin.plan.servers import Relabel, RemoteWrite, Server
 
 
 def storage(lines: Lines, server: Server, relabel: Callable[[Relabel], Iterable[str]]) -> None:

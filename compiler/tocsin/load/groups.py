@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tocsin.document import WrittenGroup, WrittenRule
-from tocsin.units import Duration
+from tocsin.units import NO_TIME, Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ def _duration(values: dict[str, Any], key: str, where: str, tell: Tell) -> Durat
         return Duration.parse(value)
     except (ValueError, TypeError):
         tell(f"`{key}` of {where} is not a duration", "Prometheus reads 30s, 15m, 1h30m", where)
-        return Duration(0)
+        return NO_TIME
 
 
 def _texts(rule: dict[str, Any], key: str, name: str, tell: Tell) -> dict[str, str]:

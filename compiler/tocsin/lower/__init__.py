@@ -41,13 +41,15 @@ from tocsin.lower.traffic import hbm, pcie
 from tocsin.lower.training import training
 from tocsin.lower.watchdog import watchdog
 from tocsin.lower.xid import xid
-from tocsin.plan import Plan, RuleFile
+from tocsin.plan import Plan
+from tocsin.plan.rules import RuleFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tocsin.factory import Factory
-    from tocsin.plan import RuleGroup, Server
+    from tocsin.plan.rules import RuleGroup
+    from tocsin.plan.servers import Server
 
 # The rule groups of each layer's file. A group is left out where the factory does not collect its signal.
 LAYERS: dict[str, tuple[Callable[[Factory], RuleGroup | None], ...]] = {

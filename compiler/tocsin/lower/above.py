@@ -12,14 +12,15 @@ from tocsin.lower.silence import all_down, down, silence_test, watched
 from tocsin.lower.undiscovered import undiscovered_by_shards
 from tocsin.lower.values import values
 from tocsin.lower.violations import violating, violation_rules, violation_test
-from tocsin.plan import RuleFile, RuleGroup
+from tocsin.plan.rules import RuleFile, RuleGroup
 from tocsin.promql import quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tocsin.factory import Cluster, Factory
-    from tocsin.plan import Alert, Record, RuleTest
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.plan.rules import Alert, Record, RuleTest
 
 
 def above(factory: Factory, cluster: Cluster) -> tuple[RuleFile, ...]:

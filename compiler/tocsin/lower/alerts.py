@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import capacity, naming
-from tocsin.plan import NO_TIME, Alert
+from tocsin.plan.rules import Alert
+from tocsin.units import NO_TIME
 
 if TYPE_CHECKING:
-    from tocsin.factory import Factory, Signal
+    from tocsin.factory import Factory
+    from tocsin.factory.signals import Signal
     from tocsin.units import Duration
 
 # The variables of the dashboards that alerts open, and which of them is whose.

@@ -14,7 +14,8 @@ from tocsin.lower.ratio import KNOWN
 from tocsin.units import number
 
 if TYPE_CHECKING:
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.units import Duration
 
 

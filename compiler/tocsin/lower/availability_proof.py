@@ -14,14 +14,14 @@ from tocsin.burn import LOOKS
 from tocsin.indicators import Availability, of_kind
 from tocsin.lower.availability import Texts
 from tocsin.lower.readings import both, crowd, of_period, off
-from tocsin.plan import Reading, RuleTest
+from tocsin.plan.rules import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.lower.cast import Cast
     from tocsin.lower.readings import Values
 

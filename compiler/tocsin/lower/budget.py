@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.plan import Record
+from tocsin.plan.rules import Record
 from tocsin.units import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.units import Duration
 
 Texts = tuple[tuple[str, str], ...]  # names of recorded series and their expressions

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.alerts import links
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 from tocsin.units import number, percent
 
 if TYPE_CHECKING:
     from tocsin.burn import Pair
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
 
 ALERT = "ErrorBudgetBurn"
 FATES = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.lower.proofs import fires, series, shared, silent
-from tocsin.plan import RuleGroup
+from tocsin.plan.rules import RuleGroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tocsin.plan import Alert, Expectation
+    from tocsin.plan.rules import Alert, Expectation
 
 Input = tuple[str, "Mapping[str, str]", str]
 

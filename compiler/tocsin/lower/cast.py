@@ -11,7 +11,7 @@ from tocsin.lower.proofs import series
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tocsin.factory import Label
+    from tocsin.factory.signals import Label
     from tocsin.promql import Matcher, Selector
 
 BLANK = "?slo?"  # the id of nobody

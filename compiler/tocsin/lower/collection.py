@@ -11,12 +11,13 @@ from tocsin.lower.silence import all_down, deep_down, deep_signal, down, silence
 from tocsin.lower.undiscovered import told_to_shard, undiscovered
 from tocsin.lower.values import values
 from tocsin.lower.violations import violating, violation_rules, violation_test
-from tocsin.plan import Record, RuleFile, RuleGroup
+from tocsin.plan.rules import Record, RuleFile, RuleGroup
 from tocsin.promql import quote
 
 if TYPE_CHECKING:
-    from tocsin.factory import Cluster, Factory
-    from tocsin.plan import Alert
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.plan.rules import Alert
 
 
 def collection(factory: Factory, cluster: Cluster) -> RuleFile:

@@ -15,7 +15,7 @@ from tocsin.lower.cast import Cast
 from tocsin.lower.proofs import series
 from tocsin.lower.slice_readings import here
 from tocsin.lower.slices import added_up
-from tocsin.plan import RuleTest
+from tocsin.plan.rules import RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.indicators import Slices
     from tocsin.lower.events import Events
 

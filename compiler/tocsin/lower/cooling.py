@@ -12,8 +12,9 @@ from tocsin.units import Duration, number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Factory, Signal
-    from tocsin.plan import RuleGroup
+    from tocsin.factory import Factory
+    from tocsin.factory.signals import Signal
+    from tocsin.plan.rules import RuleGroup
 
 # Of each limit its signal, its alert, the side on which it is a fault, and what is told.
 _LIMITS = (

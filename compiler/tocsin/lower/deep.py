@@ -14,11 +14,14 @@ from tocsin.catalog import DEEP_JOB
 from tocsin.lower import pods
 from tocsin.lower.discovery import discovered
 from tocsin.lower.enforcement import enforced
-from tocsin.plan import CounterFile, JobHooks, ScrapeJob
+from tocsin.plan.programs import CounterFile, JobHooks
+from tocsin.plan.servers import ScrapeJob
 
 if TYPE_CHECKING:
-    from tocsin.factory import Cluster, Deep, Factory, NodeGroup
-    from tocsin.plan import Relabel, Target
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
+    from tocsin.factory.signals import Deep
+    from tocsin.plan.servers import Relabel, Target
 
 
 def deep_jobs(

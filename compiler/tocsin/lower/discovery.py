@@ -13,12 +13,14 @@ from tocsin import pattern
 from tocsin.discovery import Consul, Dns, Http, Kubernetes, jobs, own_port
 from tocsin.lower.pace import slower
 from tocsin.lower.pods import in_namespaces, of_targets
-from tocsin.plan import Discovery, Relabel
+from tocsin.plan.servers import Discovery, Relabel
 
 if TYPE_CHECKING:
     from tocsin.discovery import Access
-    from tocsin.factory import Cluster, Factory, Tenant
-    from tocsin.plan import ScrapeJob
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.owners import Tenant
+    from tocsin.plan.servers import ScrapeJob
 
 _POD = "__meta_kubernetes_pod_"
 _ANNOTATION = f"{_POD}annotation_prometheus_io_"

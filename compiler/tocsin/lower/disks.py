@@ -9,14 +9,14 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.cases import Case, group
 from tocsin.lower.proofs import example_node, firing, proof, series
-from tocsin.plan import Expectation
+from tocsin.plan.rules import Expectation
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Alert, RuleGroup, RuleTest
+    from tocsin.plan.rules import Alert, RuleGroup, RuleTest
 
 WARNING, WEAR = "smartctl_device_critical_warning", "smartctl_device_percentage_used"
 SPARE, LEAST_SPARE = "smartctl_device_available_spare", "smartctl_device_available_spare_threshold"
@@ -60,15 +60,21 @@ def _drive(factory: Factory, device: str) -> dict[str, str]:
 
 
 def _warned(factory: Factory) -> Iterator[Case]:
-    signal = factory.signals["nvme_warning"]
-    bits = f"max by ({_DRIVE}) ({WARNING})"
     read_only, spare = _drive(factory, "nvme0"), _drive(factory, "nvme1")
     inputs = [
         (WARNING, {**read_only, "job": "smartctl"}, f"0x9 {READ_ONLY + 1}x30"),
         (WARNING, {**spare, "job": "smartctl"}, "0x9 1x30"),
         (WARNING, {**_drive(factory, "nvme2"), "job": "smartctl"}, "0x40"),
     ]
-    yield Case(
+    became_read_only, warned = _warnings(factory)
+    yield Case(became_read_only, 9, 10, read_only, inputs, 1)
+    yield Case(warned, 9, 10, spare, inputs, 1)
+
+
+def _warnings(factory: Factory) -> tuple[Alert, Alert]:
+    """That a drive took to reading only, and that it warns of anything else."""
+    signal, bits = factory.signals["nvme_warning"], f"max by ({_DRIVE}) ({WARNING})"
+    return (
         signal_alert(
             factory,
             "NvmeReadOnly",
@@ -78,13 +84,6 @@ def _warned(factory: Factory) -> Iterator[Case]:
             summary="A drive of {{ $labels.node }} became read-only",
             description=f"{_DISK} takes no more writes, by its own word: drain the node and exchange the drive.",
         ),
-        9,
-        10,
-        read_only,
-        inputs,
-        1,
-    )
-    yield Case(
         signal_alert(
             factory,
             "NvmeWarning",
@@ -95,11 +94,6 @@ def _warned(factory: Factory) -> Iterator[Case]:
             description=f"{_DISK} tells critical warnings, {{{{ $value }}}} as bits: 1 spare blocks, 2 temperature, "
             "4 reliability, 16 the power that saves its cache.",
         ),
-        9,
-        10,
-        spare,
-        inputs,
-        1,
     )
 
 

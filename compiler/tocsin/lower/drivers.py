@@ -9,13 +9,14 @@ from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.cases import Case, group
 from tocsin.lower.proofs import STRANGER
-from tocsin.plan import RuleGroup
+from tocsin.plan.rules import RuleGroup
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Cluster, Factory, NodeGroup
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
 
 INFO = "nvidia_smi_gpu_info"
 _VERSION = naming.by(("cluster", "driver_version"))

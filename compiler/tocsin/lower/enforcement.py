@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from tocsin import pattern
 from tocsin.catalog import DEEP_JOB
 from tocsin.ingest import ORIGINAL, QUARANTINED, VIOLATES, beside_nodes, labels_of
-from tocsin.plan import Relabel
+from tocsin.plan.servers import Relabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Factory, Label
+    from tocsin.factory import Factory
+    from tocsin.factory.signals import Label
 
 _BAD = "__tmp_bad"  # the label that is looked at, while its value is not known to be good
 _PLACE = ("node", "gpu_uuid")  # what tells one piece of hardware from another

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from tocsin.catalog import EXPORTERS
 from tocsin.lower import pods
 from tocsin.lower.enforcement import enforced
-from tocsin.plan import Relabel, ScrapeJob, Target
+from tocsin.plan.servers import Relabel, ScrapeJob, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.catalog import ExporterKind, Metric
-    from tocsin.factory import Cluster, Exporter, Factory
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, Exporter
 
 _PARTS = ("_bucket", "_sum", "_count")
 

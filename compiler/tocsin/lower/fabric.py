@@ -10,15 +10,16 @@ from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import STRANGER, fires, series, shared, silent
 from tocsin.lower.rises import counted, error_of, risen
-from tocsin.plan import Record, RuleGroup
+from tocsin.plan.rules import Record, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.factory import Cluster, Factory, NodeGroup
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
+    from tocsin.plan.rules import Alert, Expectation, RuleTest
 
 _PORT = naming.by(naming.PORT)
 _RISES = {"corrected": naming.PORT_CORRECTED, "uncorrected": naming.PORT_UNCORRECTED}
@@ -161,48 +162,63 @@ def _counter(*rises: int, cleared: int = 0) -> str:
     return f"{out}{value}x{60 - start}"
 
 
+# What the counters of a kind do on one port after the other: the events that count, then those that do not.
+_STORIES = {
+    "downed": (_counter(20, cleared=2), _counter(cleared=20), "255x60", _counter(*range(40, 60, 3))),
+    "uncorrected": (
+        _counter(*range(20, 60), cleared=2),
+        _counter(*range(20, 60, 3)),
+        _counter(*range(20, 60, 7)),
+        _counter(22, 25, cleared=20),  # two bursts
+        _counter(20, 26, 32),
+        "65535x60",
+    ),
+    "corrected": (
+        _counter(20, 23, cleared=2),
+        _counter(20, 30),
+        _counter(20, 38),
+        _counter(23, cleared=20),
+        "65535x12 65536x60",  # 64 bits wide
+        "9x60",
+        "4294967295x60",
+    ),
+}
+
+
+def _kind(metric: str, errors: str) -> str:
+    return "downed" if metric == DOWNED else errors
+
+
 def _test(factory: Factory, groups: Groups, alerts: Errors) -> RuleTest:
-    """Every counter of a port has the same story: the events that count, and on other ports those that do not."""
+    """Seven ports of one node live through the stories of their counters; of each other group one port is full."""
     here, *beside = examples(groups)
     ports_ = [{**here, "port": str(number)} for number in range(1, 8)]
-    stories = {
-        "downed": (_counter(20, cleared=2), _counter(cleared=20), "255x60", _counter(*range(40, 60, 3))),
-        "uncorrected": (
-            _counter(*range(20, 60), cleared=2),
-            _counter(*range(20, 60, 3)),
-            _counter(*range(20, 60, 7)),
-            _counter(22, 25, cleared=20),  # two bursts
-            _counter(20, 26, 32),
-            "65535x60",
-        ),
-        "corrected": (
-            _counter(20, 23, cleared=2),
-            _counter(20, 30),
-            _counter(20, 38),
-            _counter(23, cleared=20),
-            "65535x12 65536x60",  # 64 bits wide
-            "9x60",
-            "4294967295x60",
-        ),
-    }
+    full = {end: [{**port, "port": str(end)} for port in beside] for end in ENDS}
+    outside = strangers(groups)
     # Traffic may stand at such a number, and so may a counter of a port that is none of the spec's.
     inputs = [series("node_infiniband_port_data_received_bytes_total", {**ports_[3], "job": "node"}, "255x60")]
-    told: dict[str, list[str]] = {}
     for metric, errors in counters(factory).items():
-        kind = "downed" if metric == DOWNED else errors
-        told.setdefault(kind, []).append(error_of(metric))
-        for port, values in zip(ports_, stories[kind], strict=False):
+        for port, values in zip(ports_, _STORIES[_kind(metric, errors)], strict=False):
             inputs.append(series(metric, {**port, "job": "node"}, values))
-    outside = strangers(groups)
-    ends = {end: [{**port, "port": str(end)} for port in beside] for end in ENDS}
-    inputs += [series(DOWNED, {**at, "job": "node"}, f"{end}x60") for end, full_ in ends.items() for at in full_]
+    inputs += [series(DOWNED, {**at, "job": "node"}, f"{end}x60") for end, places in full.items() for at in places]
     inputs += [series(DOWNED, {**at, "job": "node"}, f"{ENDS[0]}x60") for at in outside]
+    checks = _checks(factory, alerts, ports_, chain(*full.values()))
+    test = shared("fabric-errors", "errors that are counted", alerts.lost.origin, inputs, *checks)
+    records = {metric: _RISES[errors] for metric, errors in counters(factory).items()}
+    return counted(test, records, [here, *beside], outside)
+
+
+def _checks(
+    factory: Factory, alerts: Errors, ports: list[dict[str, str]], full_beside: Iterable[dict[str, str]]
+) -> tuple[Expectation, ...]:
+    """What the stories let fire: a port told by each counter of the kind, and counters that are full."""
 
     def at(kind: str, *numbers: int) -> list[dict[str, str]]:
-        return [{**ports_[number], "error": error} for error in told[kind] for number in numbers]
+        told = [error_of(metric) for metric, errors in counters(factory).items() if _kind(metric, errors) == kind]
+        return [{**ports[number], "error": error} for error in told for number in numbers]
 
     lost, packets, corrected, full = alerts
-    checks = (
+    return (
         *(silent(lost, minute) for minute in (19, 35)),
         *(fires(lost, minute, *at("downed", 0)) for minute in (20, 30, 33)),
         silent(packets, 26),
@@ -213,8 +229,5 @@ def _test(factory: Factory, groups: Groups, alerts: Errors) -> RuleTest:
         fires(corrected, 30, *at("corrected", 0, 1)),
         silent(corrected, 38),
         silent(full, 14),
-        fires(full, 15, ports_[2], ports_[5], ports_[6], *chain(*ends.values())),
+        fires(full, 15, ports[2], ports[5], ports[6], *full_beside),
     )
-    test = shared("fabric-errors", "errors that are counted", lost.origin, inputs, *checks)
-    records = {metric: _RISES[errors] for metric, errors in counters(factory).items()}
-    return counted(test, records, [here, *beside], outside)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import RuleGroup
+    from tocsin.plan.rules import RuleGroup
 
 SLOWDOWN, MEMORY, MEMORY_LIMIT = (
     "DCGM_FI_DEV_SLOWDOWN_TEMP",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tocsin.factory import Factory
-    from tocsin.plan import Sample
+    from tocsin.plan.notifications import Sample
 
 
 class Cause(NamedTuple):

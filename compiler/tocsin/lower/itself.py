@@ -11,15 +11,17 @@ from tocsin import capacity, naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.ills import FAULTS, HERE
 from tocsin.lower.proofs import fires, series, shared, silent
-from tocsin.plan import Relabel, RuleFile, RuleGroup, ScrapeJob, Target
+from tocsin.plan.rules import RuleFile, RuleGroup
+from tocsin.plan.servers import Relabel, ScrapeJob, Target
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tocsin.factory import Cluster, Factory
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
     from tocsin.lower.ills import Fault
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 _PLACE = ("cluster", "instance")
 

@@ -8,12 +8,12 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
 from tocsin.lower.throttling import BUSY, UTIL
-from tocsin.plan import RuleGroup
+from tocsin.plan.rules import RuleGroup
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 _GPU = naming.by(naming.GPU)
 

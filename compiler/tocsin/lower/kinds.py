@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.lower.cast import Cast
     from tocsin.lower.events import Events
-    from tocsin.plan import RuleTest
+    from tocsin.plan.rules import RuleTest
 
 
 class Kind(NamedTuple):

@@ -11,9 +11,10 @@ from tocsin.lower.cast import Cast
 from tocsin.lower.proofs import series
 
 if TYPE_CHECKING:
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.lower.events import Events
-    from tocsin.plan import RuleTest
+    from tocsin.plan.rules import RuleTest
 
 # One Prometheus calls a bucket "1", the next release "1.0": that is no new series.
 SAME = "ignoring (le) "

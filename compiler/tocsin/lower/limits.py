@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from tocsin import capacity
 from tocsin.catalog import DEEP_JOB, metrics_of
 from tocsin.ingest import beside_nodes
-from tocsin.plan import Limits
+from tocsin.plan.servers import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.factory import Cluster, Factory
-    from tocsin.plan import ScrapeJob
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.plan.servers import ScrapeJob
 
 # An application shows what its framework does, beside its signals; `collection.other_series` says it better.
 USUAL_SAMPLES = 10_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.plan import Member
+from tocsin.plan.notifications import Member
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
-from tocsin.plan import Record, RuleGroup
+from tocsin.plan.rules import Record, RuleGroup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.factory import Factory
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 _GPU = naming.by(naming.GPU)
 

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from tocsin.catalog import Metric
-    from tocsin.factory import Cluster, Factory, NodeGroup, Signal
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
+    from tocsin.factory.signals import Signal
+    from tocsin.plan.rules import Alert, RuleTest
 
 _NODE, _GPU = naming.by(naming.NODE), naming.by(naming.GPU)
 

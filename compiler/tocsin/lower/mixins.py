@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.factory import OwnRecord
+from tocsin.factory.rules import OwnRecord
 from tocsin.lower.own_rules import is_per_node, own_alert
-from tocsin.plan import Alert, Record, RuleFile, RuleGroup
+from tocsin.plan.rules import Alert, Record, RuleFile, RuleGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Factory, Mixin
+    from tocsin.factory import Factory
+    from tocsin.factory.rules import Mixin
     from tocsin.promtypes import World
 
 _NODES = "-nodes"  # ends the name of a file that holds node by node

@@ -16,8 +16,9 @@ from tocsin.units import number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.factory import Factory, Slo
-    from tocsin.plan import ScrapeJob, Server
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
+    from tocsin.plan.servers import ScrapeJob, Server
     from tocsin.units import Duration
 
 FLAG = "--enable-feature=native-histograms"

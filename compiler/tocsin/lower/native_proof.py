@@ -17,14 +17,14 @@ from tocsin.lower.native import Texts
 from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio_story import missed_of
 from tocsin.lower.readings import both, crowd, of_period, off, one_of_each
-from tocsin.plan import Reading, RuleTest
+from tocsin.plan.rules import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.lower.cast import Cast
 
 # The samples at which is read: events come as usual; none comes any more; another series begins, with a value of slow

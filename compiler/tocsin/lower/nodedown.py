@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import STRANGER, example_node, fires, proof, series, silent
-from tocsin.plan import RuleGroup
+from tocsin.plan.rules import RuleGroup
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 ALERT = naming.NODE_DOWN
 # What is told of a silent exporter looks back five minutes: so long after its end it is still its consequence.

@@ -11,7 +11,8 @@ from tocsin.promql import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tocsin.factory import Cluster, Factory, NodeGroup
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
 
 
 def groups(factory: Factory) -> Iterator[tuple[Cluster, NodeGroup]]:

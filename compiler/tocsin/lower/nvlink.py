@@ -9,11 +9,11 @@ from tocsin.lower.alerts import signal_alert
 from tocsin.lower.fabric import REPEATED
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
 from tocsin.lower.rises import risen
-from tocsin.plan import Record, RuleGroup
+from tocsin.plan.rules import Record, RuleGroup
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 _GPU = naming.by(naming.GPU)
 

@@ -13,16 +13,16 @@ from tocsin import naming
 from tocsin.lower.proofs import firing, series
 from tocsin.lower.readings import AT, what_it_is
 from tocsin.lower.vanishing import HOLD, SHARE
-from tocsin.plan import NO_TIME, Expectation, Reading, RuleTest
+from tocsin.plan.rules import Expectation, Reading, RuleTest
 from tocsin.promql import quote
-from tocsin.units import Duration, number
+from tocsin.units import NO_TIME, Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tocsin.burn import Pair
-    from tocsin.factory import Slo
-    from tocsin.plan import Alert
+    from tocsin.factory.slos import Slo
+    from tocsin.plan.rules import Alert
 
 ABOVE, BELOW = Fraction(105, 100), Fraction(95, 100)
 MOST_STEPS = 10  # for which an alert is waited for; longer ones are waited for in longer steps

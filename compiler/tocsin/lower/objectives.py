@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.factory import Slo
+from tocsin.factory.slos import Slo
 from tocsin.lower import budget
 from tocsin.lower.burns import burn_alerts
 from tocsin.lower.cast import BLANK
@@ -16,7 +16,7 @@ from tocsin.lower.period_proof import period_proofs
 from tocsin.lower.proofs import joined
 from tocsin.lower.vanishing import vanishing
 from tocsin.lower.window_proof import window_proofs
-from tocsin.plan import Alert, Record, RuleFile, RuleGroup
+from tocsin.plan.rules import Alert, Record, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tocsin.factory import Factory
     from tocsin.lower.cast import Cast
 
-# What of an SLO is neither in its cast nor in no text at all.
+# What of an SLO shapes its texts: neither what its cast says, nor what no text says.
 SHAPE = itemgetter(*(at for at, key in enumerate(Slo._fields) if key not in ("id", "indicator", "origin")))
 # Long windows change slowly. Twice within the five minutes for which Prometheus looks back for a sample.
 LONG_PACE = Duration.of(minutes=2)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower.alerts import OF_LAYER, links
 from tocsin.lower.proofs import firing
-from tocsin.plan import Alert, Expectation, Record, RuleFile, RuleGroup, RuleTest
+from tocsin.plan.rules import Alert, Expectation, Record, RuleFile, RuleGroup, RuleTest
 from tocsin.promql import metric_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Factory, OwnAlert, OwnRecord, OwnTest
+    from tocsin.factory import Factory
+    from tocsin.factory.rules import OwnAlert, OwnRecord, OwnTest
     from tocsin.promtypes import World
 
 _NODES = "-nodes"  # ends the name of a file that holds node by node

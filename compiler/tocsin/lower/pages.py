@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tocsin import naming
-from tocsin.plan import Page
+from tocsin.plan.dashboards import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.factory import Factory, OwnDashboard
-    from tocsin.plan import Dashboard
+    from tocsin.factory import Factory
+    from tocsin.factory.rules import OwnDashboard
+    from tocsin.plan.dashboards import Dashboard
 
 
 def pages(factory: Factory, ours: Iterable[Dashboard]) -> tuple[Page, ...]:

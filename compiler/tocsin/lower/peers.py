@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from tocsin import capacity, naming
 from tocsin.lower.alerts import links
 from tocsin.lower.proofs import STRANGER, fires, series, shared, silent
-from tocsin.plan import Alert, RuleFile, RuleGroup
+from tocsin.plan.rules import Alert, RuleFile, RuleGroup
 from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Cluster, Factory
-    from tocsin.plan import RuleTest
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.plan.rules import RuleTest
 
 _REPLICA, _SERVER = "cluster, server, peer", "cluster, server"
 

@@ -9,14 +9,14 @@ from tocsin.lower.cast import BLANK
 from tocsin.lower.proofs import series
 from tocsin.lower.readings import off
 from tocsin.lower.window_proof import TOTAL, Past, budget_fed, budget_left, exact, past_of, placed, sampled, step_of
-from tocsin.plan import Reading, RuleTest
+from tocsin.plan.rules import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
 
 
 def period_proofs(tier: str, slos: Sequence[Slo]) -> Iterator[tuple[Slo, RuleTest]]:

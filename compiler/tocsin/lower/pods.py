@@ -11,12 +11,14 @@ import re
 from typing import TYPE_CHECKING
 
 from tocsin import pattern
-from tocsin.plan import Relabel
+from tocsin.plan.servers import Relabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Cluster, Factory, NodeGroup, Tenant
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, NodeGroup
+    from tocsin.factory.owners import Tenant
 
 # How dcgm-exporter calls them with --use-old-namespace.
 _OLD = {"pod_name": "pod", "pod_namespace": "namespace", "container_name": "container"}

@@ -9,7 +9,7 @@ from tocsin.lower.alerts import signal_alert
 from tocsin.lower.fabric import PLACE, cabled, either, examples, matchers, strangers
 from tocsin.lower.nodes import distinct
 from tocsin.lower.proofs import fires, firing, series, shared, silent
-from tocsin.plan import Expectation, RuleGroup
+from tocsin.plan.rules import Expectation, RuleGroup
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tocsin.factory import Factory
     from tocsin.lower.fabric import Groups
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
     Places = Sequence[dict[str, str]]
 

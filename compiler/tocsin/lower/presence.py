@@ -8,12 +8,12 @@ from tocsin import naming
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import MINUTE, example_gpu, example_node, fires, proof, series, shared, silent
-from tocsin.plan import NO_TIME, Reading, Record, RuleGroup
-from tocsin.units import Duration
+from tocsin.plan.rules import Reading, Record, RuleGroup
+from tocsin.units import NO_TIME, Duration
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 TEMP = "DCGM_FI_DEV_GPU_TEMP"  # every board reports it, whatever its sharing; see the catalogue
 _GPU, _NODE = naming.by(naming.GPU), naming.by(naming.NODE)

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 from urllib.parse import quote_plus
 
-from tocsin.plan import Expectation, Firing, RuleTest
+from tocsin.plan.rules import Expectation, Firing, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tocsin.factory import Factory
-    from tocsin.plan import Alert
+    from tocsin.plan.rules import Alert
     from tocsin.source import Span
 
 MINUTE = Duration.of(minutes=1)

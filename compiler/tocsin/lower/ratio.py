@@ -14,7 +14,8 @@ from tocsin.lower.proofs import series
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
 
 ANOTHER, LATE = {"instance": "another"}, {"example": "late"}
 KNOWN = Duration.of(hours=1)  # for so long a service that has gone is one that should be there

@@ -13,13 +13,13 @@ from tocsin.lower.objective_proof import pace_of
 from tocsin.lower.ratio import OWN, Texts, form
 from tocsin.lower.ratio_story import ENDED, LAST, OUTAGE, RESTARTED, TOLD, Story, missed_of, story
 from tocsin.lower.readings import Values, both, crowd, mine, of_period, off, one_of_each
-from tocsin.plan import Reading, RuleTest
+from tocsin.plan.rules import Reading, RuleTest
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.lower.cast import Cast
 
 

@@ -13,7 +13,7 @@ from tocsin.units import number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.lower.ratio import Form
 
 # The samples at which each part of the story is over. All events begin at zero, but those that the spec tells apart

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.plan import RouteTest
+from tocsin.plan.notifications import RouteTest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tocsin.factory import Factory
-    from tocsin.plan import Sample
+    from tocsin.plan.notifications import Sample
     from tocsin.source import Span
 
 HEARTBEAT, DASHBOARDS = "heartbeat", "dashboards-only"

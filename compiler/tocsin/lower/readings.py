@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower.budget import described
 from tocsin.lower.proofs import series
-from tocsin.plan import Reading
+from tocsin.plan.rules import Reading
 from tocsin.promql import quote
-from tocsin.units import Duration, number
+from tocsin.units import NO_TIME, Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
 
 AT = "@"  # behind the name of a label: its value at a place of the proof of alerts
 Values = tuple[tuple[str, Fraction], ...]  # names of recorded series, and what they must be
@@ -67,4 +67,4 @@ def what_it_is(slo: Slo) -> Iterator[Reading]:
     """What the SLO is, word by word."""
     for record, value in zip(described(slo), (number(slo.objective), "1"), strict=True):
         sample = series(record.name, record.labels, "")[0]
-        yield Reading(Duration(0), f"{record.name}{{slo={quote(slo.id)}}}", ((sample, value),))
+        yield Reading(NO_TIME, f"{record.name}{{slo={quote(slo.id)}}}", ((sample, value),))

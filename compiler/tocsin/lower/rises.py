@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.lower.proofs import series
-from tocsin.plan import Reading
+from tocsin.plan.rules import Reading
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tocsin.plan import RuleTest
+    from tocsin.plan.rules import RuleTest
 
 # A counter that has risen twice in the quarter of an hour before minute 55, as it would not in half of that time or in
 # twice of it: a reset lies before, then come a reset and a rise in the first half, and a rise in the second.

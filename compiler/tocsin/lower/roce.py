@@ -15,13 +15,13 @@ from tocsin.lower.alerts import signal_alert
 from tocsin.lower.fabric import PLACE, cabled, either, examples, matchers, strangers
 from tocsin.lower.proofs import fires, series, shared, silent
 from tocsin.lower.rises import counted, error_of, risen
-from tocsin.plan import Record, RuleGroup
+from tocsin.plan.rules import Record, RuleGroup
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
     from tocsin.lower.fabric import Groups
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 RISES = 2  # a burst, as when a switch reboots, rises once or twice; what rises more often goes on happening
 _PORT = naming.by(naming.PORT)

@@ -10,15 +10,18 @@ from tocsin.lower.inhibitions import inhibitions
 from tocsin.lower.members import members
 from tocsin.lower.reach import DASHBOARDS, HEARTBEAT, escalated, of_owner, of_tenant, route_tests
 from tocsin.lower.samples import samples
-from tocsin.plan import NO_TIME, Notifications, Receiver
+from tocsin.plan.notifications import Notifications, Receiver
 from tocsin.routes import Matcher, Route, TimeInterval, walk
-from tocsin.units import Duration
+from tocsin.units import NO_TIME, Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.factory import Factory, Maintenance, Owner
-    from tocsin.plan import RuleFile, Sample, Server
+    from tocsin.factory import Factory
+    from tocsin.factory.owners import Maintenance, Owner
+    from tocsin.plan.notifications import Sample
+    from tocsin.plan.rules import RuleFile
+    from tocsin.plan.servers import Server
 
 # By where the fault is, so that eight dead boards of a node are one page.
 PLACE = ("cluster", "node", "slo")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.plan import Sample
+from tocsin.plan.notifications import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.plan import RuleFile, Server
+    from tocsin.plan.rules import RuleFile
+    from tocsin.plan.servers import Server
     from tocsin.source import Span
 
 

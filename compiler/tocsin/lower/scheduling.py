@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import RuleGroup
+    from tocsin.plan.rules import RuleGroup
 
 KUEUE, POD, CONDITION = "kueue_pending_workloads", "kube_pod_status_unschedulable", "kube_node_status_condition"
 CORDONED = "kube_node_spec_unschedulable"

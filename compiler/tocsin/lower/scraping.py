@@ -13,10 +13,13 @@ from tocsin.lower.discovery import discovered
 from tocsin.lower.enforcement import enforced
 from tocsin.lower.exporters import exporter_jobs
 from tocsin.lower.itself import alertmanagers
-from tocsin.plan import CounterFile, Relabel, ScrapeJob, Target
+from tocsin.plan.programs import CounterFile
+from tocsin.plan.servers import Relabel, ScrapeJob, Target
 
 if TYPE_CHECKING:
-    from tocsin.factory import Cluster, Factory, Tenant
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.owners import Tenant
 
 # An exporter in a container calls its node by the pod's name: the target's own label is right where there is one.
 _HOST_NAMES = ("Hostname", "hostname")

@@ -12,15 +12,17 @@ from tocsin import capacity, naming
 from tocsin.lower.itself import itself
 from tocsin.lower.limits import limited
 from tocsin.lower.scraping import node_jobs, other_jobs
-from tocsin.plan import Record, Relabel, ScrapeJob, Server, Target
+from tocsin.plan.rules import Record
+from tocsin.plan.servers import Relabel, ScrapeJob, Server, Target
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tocsin.capacity import Size
-    from tocsin.factory import Cluster, Factory
-    from tocsin.plan import RuleFile
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.plan.rules import RuleFile
     from tocsin.source import Span
 
 # The jobs of servers that read others; `_` keeps them apart from jobs of the spec.

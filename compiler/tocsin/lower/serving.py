@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import RuleGroup
+    from tocsin.plan.rules import RuleGroup
 
 WAITING, CACHE, PENDING = "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc", "nv_inference_pending_request_count"
 _MODEL = ("cluster", "instance", "model")

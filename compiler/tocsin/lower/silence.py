@@ -13,8 +13,10 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tocsin.factory import Cluster, Exporter, Factory, Signal
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, Exporter
+    from tocsin.factory.signals import Signal
+    from tocsin.plan.rules import Alert, RuleTest
 
 
 class Watched(NamedTuple):

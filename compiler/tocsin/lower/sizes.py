@@ -6,14 +6,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from tocsin import capacity
-from tocsin.plan import Row, Sizes, TierRow
+from tocsin.plan.sizes import Row, Sizes, TierRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tocsin.capacity import Size
-    from tocsin.factory import Factory, Tier
-    from tocsin.plan import Server
+    from tocsin.factory import Factory
+    from tocsin.factory.retention import Tier
+    from tocsin.plan.servers import Server
     from tocsin.units import Duration
 
 

@@ -8,13 +8,13 @@ from tocsin import naming
 from tocsin.lower import slice_readings, slowdown, time_slice
 from tocsin.lower.slice_story import USUAL, lengths, of_limit, of_past, played, samples_of
 from tocsin.lower.slices import Texts
-from tocsin.plan import Reading, RuleTest
+from tocsin.plan.rules import Reading, RuleTest
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.indicators import Slices
     from tocsin.lower.cast import Cast
     from tocsin.lower.slice_story import Beat

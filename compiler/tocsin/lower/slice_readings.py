@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.lower.burns import ALERT
-from tocsin.plan import Reading
+from tocsin.plan.rules import Reading
 from tocsin.promql import quote
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.lower.cast import Cast
 
 MOST = 400  # evaluations of an outage

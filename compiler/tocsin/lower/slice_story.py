@@ -12,7 +12,7 @@ from tocsin.lower.slices import looks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.indicators import Slices
     from tocsin.units import Duration
 

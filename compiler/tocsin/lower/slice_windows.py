@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.proofs import series
-from tocsin.plan import Reading, RuleTest
+from tocsin.plan.rules import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.lower.cast import Cast
 
 SAMPLES = 12  # in the shortest of the windows

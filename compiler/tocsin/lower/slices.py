@@ -15,7 +15,8 @@ from tocsin.units import Duration, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.indicators import Slices
     from tocsin.promql import Selector
 

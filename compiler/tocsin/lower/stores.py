@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from tocsin.lower import thanos, victoria
 from tocsin.lower.tiers import in_one_unit
-from tocsin.plan import SettingsFile
+from tocsin.plan.programs import SettingsFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tocsin.factory import Factory, Logs
-    from tocsin.plan import ArgumentFile, RuleFile, Server
+    from tocsin.factory import Factory
+    from tocsin.factory.retention import Logs
+    from tocsin.plan.programs import ArgumentFile
+    from tocsin.plan.rules import RuleFile
+    from tocsin.plan.servers import Server
 
 
 def store_arguments(

@@ -23,15 +23,16 @@ from tocsin import capacity, naming
 from tocsin.lower.alerts import OF_LAYER, links
 from tocsin.lower.proofs import MINUTE, STRANGER, firing, series, shared, silent
 from tocsin.lower.samples import samples
-from tocsin.plan import NO_TIME, Alert, Expectation, Reading, Record, RuleFile, RuleGroup
+from tocsin.plan.rules import Alert, Expectation, Reading, Record, RuleFile, RuleGroup
 from tocsin.promql import quote
-from tocsin.units import Duration
+from tocsin.units import NO_TIME, Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.factory import Cluster, Factory
-    from tocsin.plan import RuleTest
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.plan.rules import RuleTest
 
 ALERT, LIMIT = naming.FAULT_STORM, "storm_nodes"
 BEFORE = Duration.of(minutes=10)

@@ -8,14 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.lower.tiers import PERIOD_PACE
-from tocsin.plan import ArgumentFile
+from tocsin.plan.programs import ArgumentFile
 from tocsin.stores import FIVE_MINUTES_FOR_1H
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tocsin.factory import Factory, Tier
-    from tocsin.plan import RuleFile, Server
+    from tocsin.factory import Factory
+    from tocsin.factory.retention import Tier
+    from tocsin.plan.rules import RuleFile
+    from tocsin.plan.servers import Server
     from tocsin.units import Duration
 
 COPY = "receive"  # the label of a copy behind a Receive: queries take it for a replica

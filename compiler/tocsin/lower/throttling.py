@@ -9,13 +9,13 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.cases import Case, group
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
-from tocsin.plan import Reading, Record, RuleGroup
+from tocsin.plan.rules import Reading, Record, RuleGroup
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
     from tocsin.lower.cases import Input
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 REASONS = "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"
 UTIL = "DCGM_FI_DEV_GPU_UTIL"

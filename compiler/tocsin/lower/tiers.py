@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 from tocsin import capacity, pattern, versions
 from tocsin.lower.native import flags
-from tocsin.plan import ArgumentFile, Kept, Record, Relabel, RemoteWrite, Server
+from tocsin.plan.programs import ArgumentFile
+from tocsin.plan.rules import Record
+from tocsin.plan.servers import Kept, Relabel, RemoteWrite, Server
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tocsin.factory import Factory, Store, Tier
-    from tocsin.plan import RuleFile
+    from tocsin.factory import Factory
+    from tocsin.factory.retention import Store, Tier
+    from tocsin.plan.rules import RuleFile
 
 LONG_TERM = "prometheus/long_term/"  # the servers that scrape nothing; no cluster can be called so
 PERIOD_PACE = Duration.of(minutes=1)  # what a month adds up to does not change in seconds

@@ -13,7 +13,8 @@ from tocsin.units import number
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.indicators import Slices
     from tocsin.lower.cast import Cast
     from tocsin.lower.events import Events

@@ -9,13 +9,13 @@ from tocsin import naming
 from tocsin.lower import nodes
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import example_gpu, fires, gpu_of, series, shared, silent
-from tocsin.plan import Record, RuleGroup
+from tocsin.plan.rules import Record, RuleGroup
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from tocsin.catalog import GpuModel
     from tocsin.factory import Factory
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 DIRECTIONS = {"tx": "DCGM_FI_PROF_PCIE_TX_BYTES", "rx": "DCGM_FI_PROF_PCIE_RX_BYTES"}
 DRAM = "DCGM_FI_PROF_DRAM_ACTIVE"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tocsin.catalog import Metric
     from tocsin.factory import Factory
-    from tocsin.plan import RuleGroup
+    from tocsin.plan.rules import Alert, RuleGroup
 
 _HOLD = Duration.of(minutes=10)
 
@@ -63,8 +63,8 @@ def _told(metric: Metric, labels: dict[str, str], *more: str) -> dict[str, str]:
 
 
 def _loss(factory: Factory) -> Iterator[Case]:
-    signal, metric = factory.signals["train_loss"], _metric(factory, "train_loss")
-    by, name, factor = naming.by(_place(metric)), metric.name, factory.limits["train_loss_spike"]
+    metric, factor = _metric(factory, "train_loss"), factory.limits["train_loss_spike"]
+    name = metric.name
     lost, endless, spiking, settled, *others = (_labels(factory, metric, f"471{job}") for job in range(1, 9))
     high = number(2 * factor + 1)
     spike = f"{high}x9 2x40"
@@ -85,48 +85,42 @@ def _loss(factory: Factory) -> Iterator[Case]:
             strict=True,
         ),
     ]
-    yield Case(
-        signal_alert(
-            factory,
-            "TrainingLossNotANumber",
-            signal,
-            "ticket",
-            expr=f"count by ({by}) ({name} != {name} or abs({name}) == Inf) > 0",
-            hold=Duration.of(minutes=2),
-            summary="The loss of a training job is no number any more",
-            description=f"{_who(metric)} goes on with a loss that is infinite or no number: what it computes from here "
-            "on is lost. Stop it, and begin again at its last checkpoint.",
-            where=("cluster",),
-        ),
-        82,
-        83,
-        _told(metric, lost),
-        inputs,
-        1,
-        also=(_told(metric, endless),),
+    no_number, spiked = _not_a_number(factory, metric), _spike(factory, metric, factor)
+    yield Case(no_number, 82, 83, _told(metric, lost), inputs, 1, also=(_told(metric, endless),))
+    yield Case(spiked, 85, 86, _told(metric, spiking), inputs, float(high), after=95, also=(_told(metric, settled),))
+
+
+def _not_a_number(factory: Factory, metric: Metric) -> Alert:
+    name = metric.name
+    return signal_alert(
+        factory,
+        "TrainingLossNotANumber",
+        factory.signals["train_loss"],
+        "ticket",
+        expr=f"count by ({naming.by(_place(metric))}) ({name} != {name} or abs({name}) == Inf) > 0",
+        hold=Duration.of(minutes=2),
+        summary="The loss of a training job is no number any more",
+        description=f"{_who(metric)} goes on with a loss that is infinite or no number: what it computes from here "
+        "on is lost. Stop it, and begin again at its last checkpoint.",
+        where=("cluster",),
     )
-    yield Case(
-        signal_alert(
-            factory,
-            "TrainingLossSpike",
-            signal,
-            "ticket",
-            # A job that is young has no median; a loss below nought has no factor.
-            expr=f"max by ({by}) (\n  {name} > {number(factor)} * (quantile_over_time(0.5, {name}[1h]) > 0)\n"
-            f"  and {name} offset 30m\n)",
-            hold=Duration.of(minutes=5),
-            summary="The loss of a training job is far above what it was",
-            description=f"{_who(metric)} has a loss of {{{{ $value }}}}, more than {number(factor)} times its median "
-            "of the last hour: look at its data and its boards before it goes on.",
-            where=("cluster",),
-        ),
-        85,
-        86,
-        _told(metric, spiking),
-        inputs,
-        float(high),
-        after=95,
-        also=(_told(metric, settled),),
+
+
+def _spike(factory: Factory, metric: Metric, factor: Fraction) -> Alert:
+    by, name = naming.by(_place(metric)), metric.name
+    return signal_alert(
+        factory,
+        "TrainingLossSpike",
+        factory.signals["train_loss"],
+        "ticket",
+        # A job that is young has no median; a loss below nought has no factor.
+        expr=f"max by ({by}) (\n  {name} > {number(factor)} * (quantile_over_time(0.5, {name}[1h]) > 0)\n"
+        f"  and {name} offset 30m\n)",
+        hold=Duration.of(minutes=5),
+        summary="The loss of a training job is far above what it was",
+        description=f"{_who(metric)} has a loss of {{{{ $value }}}}, more than {number(factor)} times its median "
+        "of the last hour: look at its data and its boards before it goes on.",
+        where=("cluster",),
     )
 
 

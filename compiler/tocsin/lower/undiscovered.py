@@ -8,15 +8,17 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.nodes import one_of
 from tocsin.lower.proofs import STRANGER, fires, proof, series, silent
-from tocsin.plan import Record
+from tocsin.plan.rules import Record
 from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tocsin.factory import Cluster, Factory, Signal
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.signals import Signal
+    from tocsin.plan.rules import Alert, RuleTest
 
 _MANY = 500  # hosts of a test's world; promtool loads 10,000 samples for a query at most
 _HOLD = 15  # minutes: an exporter that is rolled out anew leaves its source for a while

@@ -12,13 +12,14 @@ from tocsin.lower.cast import Cast
 from tocsin.lower.proofs import series
 from tocsin.lower.slice_readings import here
 from tocsin.lower.slices import added_up
-from tocsin.plan import RuleTest
+from tocsin.plan.rules import RuleTest
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.indicators import Slices
     from tocsin.lower.events import Events
 

@@ -8,7 +8,7 @@ from tocsin import naming
 from tocsin.ingest import carriers
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.proofs import STRANGER, fires, proof, series, silent
-from tocsin.plan import Reading, Record
+from tocsin.plan.rules import Reading, Record
 from tocsin.promql import quote
 from tocsin.units import Duration
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tocsin.catalog import Metric
-    from tocsin.factory import Cluster, Factory, Label, Signal
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.signals import Label, Signal
+    from tocsin.plan.rules import Alert, RuleTest
 
 _MANY = 500  # values in a test's world; promtool loads 10,000 samples for a query at most
 

@@ -9,11 +9,12 @@ from tocsin import naming
 from tocsin.indicators import ends
 from tocsin.lower.alerts import links
 from tocsin.lower.burns import place
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 from tocsin.units import Duration, number, percent
 
 if TYPE_CHECKING:
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
 
 ALERT = "SloTrafficMissing"
 SHARE = Fraction(1, 100)  # of the expected traffic. Less is no lull: something before the service is broken.

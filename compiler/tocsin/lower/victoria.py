@@ -10,13 +10,14 @@ import json
 from typing import TYPE_CHECKING
 
 from tocsin.lower.tiers import PERIOD_PACE, in_one_unit, names_of, recorded_names, selection
-from tocsin.plan import ArgumentFile, SettingsFile
+from tocsin.plan.programs import ArgumentFile, SettingsFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tocsin.factory import Factory, Store, Tier
-    from tocsin.plan import RuleFile
+    from tocsin.factory import Factory
+    from tocsin.factory.retention import Store, Tier
+    from tocsin.plan.rules import RuleFile
     from tocsin.units import Duration
 
 _FOLDER = "long_term/victoriametrics/"

@@ -9,16 +9,18 @@ from tocsin.ingest import ORIGINAL, QUARANTINED, VIOLATES
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.enforcement import HARDWARE
 from tocsin.lower.proofs import STRANGER, fires, series, shared, silent
-from tocsin.plan import Reading, Record
+from tocsin.plan.rules import Reading, Record
 from tocsin.promql import quote
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tocsin.factory import Cluster, Factory, Signal
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.signals import Signal
     from tocsin.lower.silence import Watched
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 _TARGET = naming.by((*naming.NODE, "instance", "job"))
 _DROPPED = "unknown"  # the label of series that are dropped: they are not there to name it

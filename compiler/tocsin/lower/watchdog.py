@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.proofs import fires, proof
-from tocsin.plan import NO_TIME, Alert, RuleFile, RuleGroup
+from tocsin.plan.rules import Alert, RuleFile, RuleGroup
+from tocsin.units import NO_TIME
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower.proofs import series
 from tocsin.lower.readings import off
-from tocsin.plan import Reading, RuleTest
+from tocsin.plan.rules import Reading, RuleTest
 from tocsin.promql import quote
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tocsin.factory import Slo
+    from tocsin.factory.slos import Slo
     from tocsin.lower.readings import Values
 
 STEPS = 12  # of the test in the shortest of the windows

@@ -8,13 +8,13 @@ from tocsin import naming
 from tocsin.lower.alerts import signal_alert
 from tocsin.lower.presence import TEMP
 from tocsin.lower.proofs import example_gpu, fires, series, shared, silent
-from tocsin.plan import Record, RuleGroup
+from tocsin.plan.rules import Record, RuleGroup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.factory import Factory
-    from tocsin.plan import Alert, RuleTest
+    from tocsin.plan.rules import Alert, RuleTest
 
 XID = "DCGM_FI_DEV_XID_ERRORS"
 UNKNOWN = 9999  # a code of no class

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 _LONGEST_REPEAT = 1000
 
@@ -32,8 +31,9 @@ _UNFINISHED = {"x": r"\x41", "p": r"\p{Greek}", "P": r"\P{Greek}"}
 _LOOK = r"\(\?<?[=!]"
 _NAMED = r"\(\?<(\w+)>"
 _CLASS_NAMES = frozenset("alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit".split())
-_CLASS_SET = re.compile(_SET, re.VERBOSE)
-_CLASS_CHAR = re.compile(rf"{_ESCAPE} | [^\\]", re.VERBOSE | re.DOTALL)
+# Compiled when a character class is first met.
+_CLASS_SET = f"(?x){_SET}"
+_CLASS_CHAR = rf"(?sx){_ESCAPE} | [^\\]"
 _CONTROL = {"a": 7, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 
 
@@ -45,17 +45,18 @@ class RegexpError(ValueError):
         self.message, self.start, self.end, self.hint = message, start, end, hint
 
 
-@dataclass(slots=True)
 class _Group:
     """What is known of an open group: whether its branches, the current branch and the last part match nothing."""
 
-    start: int
-    earlier: bool = False
-    branch: bool = True
+    earlier = False
+    branch = True
     part: bool | None = None  # None where there is nothing that a repetition could repeat
-    repeated: bool = False
-    weight: int = 1  # how often the nested counted repetitions of the last part multiply
-    heaviest: int = 1
+    repeated = False
+    weight = 1  # how often the nested counted repetitions of the last part multiply
+    heaviest = 1
+
+    def __init__(self, start: int) -> None:
+        self.start = start
 
     def add(self, matches_empty: bool, weight: int = 1) -> None:
         """Put another part behind the last one."""
@@ -165,7 +166,7 @@ def _class_end(pattern: str, start: int) -> int:
                 hint = f"there are {', '.join(sorted(_CLASS_NAMES))}"
                 raise RegexpError(f"there is no class `{pattern[at : name_end + 2]}`", at, name_end + 2, hint)
             at = name_end + 2
-        elif found := _CLASS_SET.match(pattern, at):
+        elif found := re.compile(_CLASS_SET).match(pattern, at):
             at = found.end()
         else:
             at = _class_range_end(pattern, at)
@@ -184,7 +185,7 @@ def _class_range_end(pattern: str, start: int) -> int:
 
 def _class_char(pattern: str, at: int) -> tuple[int, int]:
     """The code point of one character of a class, and its end."""
-    found = _CLASS_CHAR.match(pattern, at)
+    found = re.compile(_CLASS_CHAR).match(pattern, at)
     if found is None:
         raise _no_part(pattern, at)
     char, escape = found[0], found[0][1:]

@@ -14,7 +14,7 @@ from tocsin.promtypes.vector import Vector
 from tocsin.promtypes.world import before_ingest, catalogue
 
 if TYPE_CHECKING:
-    from tocsin.factory import Label
+    from tocsin.factory.signals import Label
     from tocsin.promql import Duration, Matcher, Selector
     from tocsin.promtypes.checker import Checker
     from tocsin.promtypes.labels import Labels

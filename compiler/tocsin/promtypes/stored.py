@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import pattern
 from tocsin.catalog import DEEP_JOB, is_field, own_metrics, recorded_metrics
 from tocsin.ingest import TARGET_LABELS, labels_of
-from tocsin.plan import Alert, Record
+from tocsin.plan.rules import Alert, Record
 from tocsin.promql import metric_names, parse, quote
 from tocsin.promtypes import check, recorded_as
 from tocsin.promtypes.labels import Labels
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from tocsin.catalog import Metric
     from tocsin.factory import Factory
-    from tocsin.plan import Plan, RuleFile, ScrapeJob
+    from tocsin.plan import Plan
+    from tocsin.plan.rules import RuleFile
+    from tocsin.plan.servers import ScrapeJob
     from tocsin.promtypes.world import World
 
 _NAME = "__name__"

@@ -24,7 +24,9 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tocsin.factory import Factory, Label, Retention
+    from tocsin.factory import Factory
+    from tocsin.factory.retention import Retention
+    from tocsin.factory.signals import Label
 
 PARTS = ("_bucket", "_sum", "_count")
 DEFAULT_INTERVAL = Duration.of(seconds=15)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.factory import Alerting, Factory
+from tocsin.factory import Factory
+from tocsin.factory.owners import Alerting
 from tocsin.resolve.brought import resolve_brought
 from tocsin.resolve.channels import webhook
 from tocsin.resolve.clusters import resolve_clusters
@@ -23,7 +24,8 @@ from tocsin.resolve.targets import resolve_targets
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Owner, Targets
+    from tocsin.factory.owners import Owner
+    from tocsin.factory.servers import Targets
 
 
 def resolve(document: Document, log: Log) -> Factory:

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Mixin, OwnAlert, OwnDashboard, OwnRecord, Signal
+    from tocsin.factory.rules import Mixin, OwnAlert, OwnDashboard, OwnRecord
+    from tocsin.factory.signals import Signal
     from tocsin.resolve.signals import Known
 
 

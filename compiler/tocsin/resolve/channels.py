@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.factory import Channel
+from tocsin.factory.owners import Channel
 from tocsin.resolve.targets import require
 
 if TYPE_CHECKING:
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Setting, Targets
+    from tocsin.factory.owners import Setting
+    from tocsin.factory.servers import Targets
     from tocsin.spec.receivers import (
         Channels,
         Discord,

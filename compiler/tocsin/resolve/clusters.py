@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tocsin import hostlist
 from tocsin.catalog import DEEP_JOB, MONITORS, gpu_models
 from tocsin.diagnostics import near
-from tocsin.factory import Cluster, Job, NodeGroup
+from tocsin.factory.clusters import Cluster, Job, NodeGroup
 from tocsin.resolve.discovery import WAYS, source
 from tocsin.resolve.exporters import check_flavours, resolve_exporters, scraped_jobs
 from tocsin.resolve.scheduler import job_labels
@@ -16,7 +16,8 @@ from tocsin.resolve.scheduler import job_labels
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Deep, Tenant
+    from tocsin.factory.owners import Tenant
+    from tocsin.factory.signals import Deep
     from tocsin.spec import clusters as written
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin import naming
 from tocsin.dashboard import problems, upgraded
 from tocsin.diagnostics import Related
-from tocsin.factory import OwnDashboard
+from tocsin.factory.rules import OwnDashboard
 from tocsin.resolve.owners import known_owner
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Made
-    from tocsin.factory import Owner
+    from tocsin.factory.owners import Owner
     from tocsin.source import Span
 
 TEAMS = "Teams"  # the folder of a dashboard that names none

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.catalog import profiling_signals
 from tocsin.diagnostics import Related, near
-from tocsin.factory import Deep
+from tocsin.factory.signals import Deep
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log

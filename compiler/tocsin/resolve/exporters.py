@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.catalog import EXPORTERS, MONITORS, exporter_kinds, metrics_of
 from tocsin.diagnostics import Related
-from tocsin.factory import Exporter
+from tocsin.factory.clusters import Exporter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tocsin.catalog import ExporterKind, Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Cluster
+    from tocsin.factory.clusters import Cluster
     from tocsin.spec.exporters import Exporters
 
     Names = Callable[[Path, tuple[str, ...], Log], tuple[str, ...]]

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from tocsin import pattern
 from tocsin.diagnostics import Related
-from tocsin.factory import Label, Tenant
+from tocsin.factory.owners import Tenant
+from tocsin.factory.signals import Label
 from tocsin.promql import regexp
 from tocsin.resolve.channels import resolve_channels
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Targets
+    from tocsin.factory.servers import Targets
     from tocsin.source import Span
 
 # Without these no signal can be tied to its place and its job (one word per idea, whatever an exporter calls it).

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tocsin.catalog import LimitKind
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Signal
+    from tocsin.factory.signals import Signal
     from tocsin.source import Span
 
 _READ: dict[str, Callable[[str], Fraction]] = {

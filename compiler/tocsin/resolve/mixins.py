@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.catalog import recorded_metrics
 from tocsin.diagnostics import Log, Related, near
-from tocsin.factory import Mixin, OwnAlert, OwnGroup, OwnRecord
+from tocsin.factory.rules import Mixin, OwnAlert, OwnGroup, OwnRecord
 from tocsin.promtypes import parsed
 from tocsin.resolve.owners import known_owner
 from tocsin.resolve.rules import check_layer, layer_of, layers, signal_of, where
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tocsin.document import Document, Path, WrittenMixin, WrittenRule
-    from tocsin.factory import Signal
+    from tocsin.factory.signals import Signal
     from tocsin.promql import Expr
     from tocsin.resolve.signals import Known
     from tocsin.source import Span

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from tocsin import hours
 from tocsin.diagnostics import near
-from tocsin.factory import LAYERS, Maintenance, Owner, Step
+from tocsin.factory.owners import LAYERS, Maintenance, Owner, Step
 from tocsin.resolve.channels import resolve_channels
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Targets
+    from tocsin.factory.servers import Targets
 
 
 def resolve_owners(document: Document, targets: Targets, log: Log) -> dict[str, Owner]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
-from tocsin.factory import Logs, Retention, Store, Tier, is_local
+from tocsin.factory.retention import Logs, Retention, Store, Tier, is_local
 from tocsin.resolve.targets import require
 from tocsin.units import Duration
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Signal, Slo, Targets
+    from tocsin.factory.servers import Targets
+    from tocsin.factory.signals import Signal
+    from tocsin.factory.slos import Slo
     from tocsin.source import Span
     from tocsin.spec import retention as written
 

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import naming
 from tocsin.catalog import DEEP_JOB, exporter_kinds, recorded_metrics
 from tocsin.diagnostics import near
-from tocsin.factory import LAYERS, OwnAlert, OwnFiring, OwnRecord, OwnTest
+from tocsin.factory.owners import LAYERS
+from tocsin.factory.rules import OwnAlert, OwnFiring, OwnRecord, OwnTest
 from tocsin.promql import metric_names, selectors
 from tocsin.resolve.owners import known_owner
-from tocsin.units import Duration
+from tocsin.units import NO_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Signal
+    from tocsin.factory.signals import Signal
     from tocsin.promql import Expr
     from tocsin.resolve.signals import Known
     from tocsin.source import Span
@@ -115,14 +116,14 @@ def _alert(name: str, rule: written.AlertRule, expr: Expr, filed: _Filed, origin
         severity=rule.severity,
         text=rule.expr,
         expr=expr,
-        hold=rule.hold or Duration(0),
+        hold=rule.hold or NO_TIME,
         summary=rule.summary,
         description=rule.description,
         tests=tuple(map(_test, rule.tests)),
         on_nodes=filed.where.on_nodes,
         elsewhere=filed.where.elsewhere,
         origin=origin,
-        keep=Duration(0),
+        keep=NO_TIME,
         labels={},
         annotations={},
     )

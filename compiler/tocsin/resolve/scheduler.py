@@ -9,7 +9,7 @@ from tocsin.resolve.targets import require
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log
     from tocsin.document import Document
-    from tocsin.factory import Targets
+    from tocsin.factory.servers import Targets
     from tocsin.spec import clusters as written
 
 # What names the job of a pod of a batch/v1 Job, since Kubernetes 1.27 (Kubernetes, "Well-Known Labels").

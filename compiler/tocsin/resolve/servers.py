@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tocsin import capacity
 from tocsin.catalog import entity_kinds
 from tocsin.diagnostics import near
-from tocsin.factory import Servers
+from tocsin.factory.servers import Servers
 from tocsin.resolve.exporters import scraped_jobs
 
 if TYPE_CHECKING:

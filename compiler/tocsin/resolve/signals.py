@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import versions
 from tocsin.catalog import DEEP_JOB, EXPORTERS, PORT_ERRORS, Metric, carriers, exporter_kinds, signal_kinds
 from tocsin.diagnostics import Related, near
-from tocsin.factory import Signal
+from tocsin.factory.signals import Signal
 from tocsin.resolve.exporters import how_to_scrape, scraped_jobs, shown
 from tocsin.resolve.owners import known_owner
 from tocsin.spec.slos import selected
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Cluster, Label, Owner, Targets
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.owners import Owner
+    from tocsin.factory.servers import Targets
+    from tocsin.factory.signals import Label
     from tocsin.source import Span
     from tocsin.spec.signals import SignalDefinition
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import burn
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
-from tocsin.factory import paces
+from tocsin.factory.clusters import paces
 from tocsin.indicators import Composite, Part, Slices, Slowdown, TimeSlice, Utilisation
 from tocsin.promql import Selector
-from tocsin.units import Duration, percent
+from tocsin.units import NO_TIME, Duration, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Cluster, Signal, Slo
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.signals import Signal
+    from tocsin.factory.slos import Slo
     from tocsin.spec import slos as written
 
     Written = written.TimeSlice | written.Throughput | written.Slowdown
@@ -45,7 +47,7 @@ class Around(NamedTuple):
 def resolve_slices(one: Written, around: Around, log: Log) -> TimeSlice | Slowdown | None:
     """The indicator; None where what it watches is not known, which is told."""
     key, counter = _counter(one, around, log)
-    expected, grace = None, Duration(0)
+    expected, grace = None, NO_TIME
     waits = getattr(one, "while_", None)
     if waits is not None:
         expected, grace = _expected(waits, around, log), one.grace  # type: ignore[union-attr]

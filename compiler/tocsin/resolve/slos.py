@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin import burn, pattern
 from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
-from tocsin.factory import Slo, paces
+from tocsin.factory.clusters import paces
+from tocsin.factory.slos import Slo
 from tocsin.indicators import SLICED, Availability, Latency, Ratio, in_unit
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from tocsin.catalog import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
-    from tocsin.factory import Cluster, Owner, Signal
+    from tocsin.factory.clusters import Cluster
+    from tocsin.factory.owners import Owner
+    from tocsin.factory.signals import Signal
     from tocsin.indicators import Composite, Indicator, Slowdown, TimeSlice, Utilisation
     from tocsin.promql import Selector
     from tocsin.spec import slos as written

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import versions
-from tocsin.factory import Targets
+from tocsin.factory.servers import Targets
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from tocsin.fleet.program import Program
     from tocsin.pipeline import Compiled
-    from tocsin.plan import Server
+    from tocsin.plan.servers import Server
 
 __all__ = ["NODES", "Scene", "Site", "Stage", "scene"]
 

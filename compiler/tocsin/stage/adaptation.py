@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tocsin import capacity
-from tocsin.factory import Channel
+from tocsin.factory.owners import Channel
 from tocsin.stage.scene import targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tocsin.plan import Plan, Receiver, ScrapeJob, Server
+    from tocsin.plan import Plan
+    from tocsin.plan.notifications import Receiver
+    from tocsin.plan.servers import ScrapeJob, Server
     from tocsin.routes import Route
     from tocsin.stage.scene import Scene
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tocsin.catalog import Metric
-    from tocsin.factory import Factory, Slo
+    from tocsin.factory import Factory
+    from tocsin.factory.slos import Slo
     from tocsin.promql import Selector
 
 _RATE = 50.0  # events of an objective a second: more than any `min_events` that people write asks for within minutes

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.plan import Alert
+from tocsin.plan.rules import Alert
 from tocsin.promql import Range, Selector, Subquery, parse, walk
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.plan import Plan, Record, RuleFile, RuleGroup, Server
+    from tocsin.plan import Plan
+    from tocsin.plan.rules import Record, RuleFile, RuleGroup
+    from tocsin.plan.servers import Server
     from tocsin.promql import Duration as Written
     from tocsin.routes import Route
 

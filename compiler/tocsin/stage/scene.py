@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.plan import Target
+from tocsin.plan.servers import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tocsin.factory import Cluster, Factory, Job, NodeGroup
+    from tocsin.factory import Factory
+    from tocsin.factory.clusters import Cluster, Job, NodeGroup
     from tocsin.pipeline import Compiled
-    from tocsin.plan import ScrapeJob, Server
+    from tocsin.plan.servers import ScrapeJob, Server
 
 NODES = 4  # of each group, where nobody says how many
 _PORT = 8000  # of applications whose discovery tells the port

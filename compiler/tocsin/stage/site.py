@@ -26,7 +26,7 @@ from tocsin.stage.scene import job_id, namespace, targets, tenant_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tocsin.factory import NodeGroup
+    from tocsin.factory.clusters import NodeGroup
     from tocsin.fleet.exposition import Family
     from tocsin.plan import Plan
     from tocsin.stage.application import Series

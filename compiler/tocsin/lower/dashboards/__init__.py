@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard
+    from tocsin.plan.dashboards import Dashboard
 
 AUDIENCES: tuple[Callable[[Factory], Dashboard | None], ...] = (
     operations,

@@ -27,7 +27,7 @@ from tocsin.lower.heat import MAX_WIDTH, SLOWDOWN, WIDTH
 from tocsin.lower.presence import TEMP
 from tocsin.lower.throttling import BUSY, FAULTS, LONG
 from tocsin.lower.traffic import FULL, REPLAYS, replay_limit
-from tocsin.plan import Column, Panel, Query, Step
+from tocsin.plan.dashboards import Column, Panel, Query, Step
 from tocsin.units import number
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Panel
+    from tocsin.plan.dashboards import Panel
 
 PORT_ERRORS = {
     "infiniband": (naming.PORT_CORRECTED, naming.PORT_UNCORRECTED),

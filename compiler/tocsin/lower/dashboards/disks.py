@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.lower.dashboards.panels import LINES, ROWS, bars, of_signal, table, to_gpus, up_to_here
 from tocsin.lower.disks import AVAIL, NVME, READONLY, REAL
-from tocsin.plan import Column
+from tocsin.plan.dashboards import Column
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Panel
+    from tocsin.plan.dashboards import Panel
 
 _TREND = Duration.of(hours=6)
 

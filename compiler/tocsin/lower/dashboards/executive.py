@@ -28,13 +28,13 @@ from tocsin.lower.dashboards.panels import (
 )
 from tocsin.lower.presence import TEMP
 from tocsin.lower.throttling import BUSY
-from tocsin.plan import Step
+from tocsin.plan.dashboards import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard, Panel
+    from tocsin.plan.dashboards import Dashboard, Panel
 
 _THERE = (Step(None, BAD), Step(0.95, WATCH), Step(0.99, GOOD))
 

@@ -28,13 +28,13 @@ from tocsin.lower.dashboards.panels import (
     worst,
 )
 from tocsin.lower.ports import ACTIVE, SPEED, STATE
-from tocsin.plan import Column, Meaning, Panel, Query, Step
+from tocsin.plan.dashboards import Column, Meaning, Panel, Query, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard
+    from tocsin.plan.dashboards import Dashboard
 
 _PORT = naming.by(naming.PORT)
 # PortState of the InfiniBand Architecture Specification; RoCE's ports are told as either of the outer two.

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.catalog import limit_kinds
 from tocsin.lower.dashboards.panels import BAD, END, GOOD, LINES, graph, of_signal, up_to_here, worst
-from tocsin.plan import Meaning, Panel, Query, Step
+from tocsin.plan.dashboards import Meaning, Panel, Query, Step
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from tocsin.catalog import LimitKind, Metric
-    from tocsin.factory import Factory, Signal
-    from tocsin.plan import Link
+    from tocsin.factory import Factory
+    from tocsin.factory.signals import Signal
+    from tocsin.plan.dashboards import Link
 
     Of = Callable[[Metric], bool]
 

@@ -21,7 +21,7 @@ from tocsin.lower.dashboards.panels import (
     table,
     to_gpus,
 )
-from tocsin.plan import Column
+from tocsin.plan.dashboards import Column
 from tocsin.promql import quote
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tocsin.catalog import Metric
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard, Panel
+    from tocsin.plan.dashboards import Dashboard, Panel
 
 _JOBS = (capacity.ITSELF, capacity.ALERTMANAGER)
 

@@ -20,7 +20,7 @@ from tocsin.lower.dashboards.panels import (
     to_slo,
     worst,
 )
-from tocsin.plan import Column, Step
+from tocsin.plan.dashboards import Column, Step
 from tocsin.promql import quote
 from tocsin.units import number
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Panel
+    from tocsin.plan.dashboards import Panel
 
 LEFT = (Step(None, BAD), Step(0, WATCH), Step(0.5, GOOD))
 

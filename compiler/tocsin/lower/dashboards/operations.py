@@ -25,7 +25,7 @@ from tocsin.lower.dashboards.panels import (
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard, Panel
+    from tocsin.plan.dashboards import Dashboard, Panel
 
 
 def operations(factory: Factory) -> Dashboard:

@@ -22,11 +22,11 @@ from tocsin.lower.dashboards.panels import (
     worst,
 )
 from tocsin.naming import WATCHDOG
-from tocsin.plan import Panel, Query, Step, Variable
+from tocsin.plan.dashboards import Panel, Query, Step, Variable
 
 if TYPE_CHECKING:
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard
+    from tocsin.plan.dashboards import Dashboard
 
 _OWNER = 'owner=~"$owner"'
 _FIRING = f'ALERTS{{alertstate="firing", alertname!="{WATCHDOG}", {_OWNER}, {AT_CLUSTER}}}'

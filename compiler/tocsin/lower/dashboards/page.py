@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.factory import DASHBOARD_RANGE
-from tocsin.plan import Dashboard
+from tocsin.plan.dashboards import Dashboard
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tocsin.factory import Factory
-    from tocsin.plan import Panel, Variable
+    from tocsin.plan.dashboards import Panel, Variable
 
 _LEAST_REFRESH = Duration.of(seconds=30)
 

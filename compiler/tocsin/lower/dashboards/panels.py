@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin import naming
 from tocsin.lower.presence import TEMP
-from tocsin.plan import Column, Link, Panel, Query, Step, Variable
+from tocsin.plan.dashboards import Column, Link, Panel, Query, Step, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

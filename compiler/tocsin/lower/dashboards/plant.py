@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from tocsin.catalog import Metric
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard, Panel
+    from tocsin.plan.dashboards import Dashboard, Panel
 
 _SCHEDULERS = ("slurm", "kueue", "volcano")
 _POWER = "DCGM_FI_DEV_POWER_USAGE"

@@ -22,14 +22,14 @@ from tocsin.lower.dashboards.panels import (
     stat,
     worst,
 )
-from tocsin.plan import Step, Variable
+from tocsin.plan.dashboards import Step, Variable
 from tocsin.units import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard, Panel
+    from tocsin.plan.dashboards import Dashboard, Panel
 
 _SLO = 'slo=~"$slo"'
 _WHICH = f"{{{_SLO}}}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard
+    from tocsin.plan.dashboards import Dashboard
 
 
 def teams(factory: Factory) -> Iterator[Dashboard]:

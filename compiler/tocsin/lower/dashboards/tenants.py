@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tocsin.catalog import Metric
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard, Panel
+    from tocsin.plan.dashboards import Dashboard, Panel
 
 
 def tenants(factory: Factory) -> Iterator[Dashboard]:

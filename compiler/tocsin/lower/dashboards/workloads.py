@@ -33,14 +33,14 @@ from tocsin.lower.dashboards.panels import (
     worst,
 )
 from tocsin.lower.presence import TEMP
-from tocsin.plan import Variable
+from tocsin.plan.dashboards import Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tocsin.catalog import Metric
     from tocsin.factory import Factory
-    from tocsin.plan import Dashboard, Link, Panel
+    from tocsin.plan.dashboards import Dashboard, Link, Panel
 
 _JOB = 'job_id=~"$job_id", job_id!=""'
 _HIS = f"{AT_GPU}, {_JOB}"
