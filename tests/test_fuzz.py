@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from tocsin.artifact import Artifact
     from tocsin.source import Source, Span
 
-pytestmark = (
-    pytest.mark.no_cover
-)  # thousands of cases, which measuring makes twice as slow; what they reach is reached elsewhere
+# Thousands of cases, which measuring makes twice as slow; what they reach is reached elsewhere.
+pytestmark = pytest.mark.no_cover
 
 SPECS = ROOT / "specs"
 # Fewer hosts than the examples: the same rules come out of them, faster.
