@@ -17,6 +17,7 @@ PACKAGE = ROOT / "compiler" / "tocsin"
 # A module belongs to the first entry that its name begins with. Lower numbers are further down.
 GROUND = {
     "source",
+    "composer",
     "offsets",
     "units",
     "codes",
@@ -60,7 +61,7 @@ FLOORS = (GROUND, NOUNS, STAGES, ASSEMBLY, THEATRE, DOOR)
 
 # What may be imported from outside, and where. Everything else is the standard library.
 OUTSIDE = {
-    "yaml": {"source"},
+    "yaml": {"composer"},
     "re2": {"pattern"},
     "pydantic": {"spec", "load"},
     "pydantic_core": {"spec", "load"},
@@ -73,9 +74,9 @@ NEVER = {
     "load": {"factory", "plan", "artifact", "burn"},
     "resolve": {"plan", "artifact"},
     "check": {"plan", "artifact", "spec"},
-    "lower": {"diagnostics", "artifact", "spec", "document", "source"},
+    "lower": {"diagnostics", "artifact", "spec", "document", "source", "composer"},
     "audit": {"spec"},
-    "emit": {"promtypes", "factory", "diagnostics", "spec", "document", "burn", "promql", "source"},
+    "emit": {"promtypes", "factory", "diagnostics", "spec", "document", "burn", "promql", "source", "composer"},
     "verify": {"spec", "factory", "plan", "document"},
     "report": {"spec", "factory", "plan", "artifact", "document"},
     "write": {"spec", "factory", "plan", "document", "diagnostics"},

@@ -30,8 +30,9 @@ from tocsin.catalog import (
     signal_kinds,
     xid_classes,
 )
+from tocsin.composer import compose
 from tocsin.factory.owners import LAYERS
-from tocsin.source import Source, compose
+from tocsin.source import Source
 from tocsin.spec.exporters import Exporter, Exporters
 from tocsin.units import Duration, parse_amount, parse_percent
 

@@ -14,9 +14,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from tocsin import source as source_module
+from tocsin import composer
+from tocsin.composer import MAX_ALIASED, MAX_DEPTH, MAX_ERRORS, YamlError, compose
 from tocsin.offsets import inside
-from tocsin.source import MAX_ALIASED, MAX_DEPTH, MAX_ERRORS, Node, Source, Span, YamlError, compose
+from tocsin.source import Node, Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,12 +32,12 @@ both_loaders = pytest.mark.parametrize("loader", LOADERS)
 @contextmanager
 def scanning_with(loader: Any) -> Iterator[None]:
     """Scan with one of PyYAML's two scanners."""
-    before = source_module._Loader
-    source_module._Loader = loader
+    before = composer._Loader
+    composer._Loader = loader
     try:
         yield
     finally:
-        source_module._Loader = before
+        composer._Loader = before
 
 
 def composed(text: str) -> Node:

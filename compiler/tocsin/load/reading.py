@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.source import MAX_VALUES, compose
+from tocsin.composer import MAX_VALUES, compose
 
 if TYPE_CHECKING:
     from tocsin.diagnostics import Log

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from tocsin.source import Span
 
 if TYPE_CHECKING:
-    from tocsin.source import Source, YamlError
+    from tocsin.composer import YamlError
+    from tocsin.source import Source
 
 # A comment, or a quoted text where a value may begin; one that is not closed reaches to the end.
 _QUOTED = re.compile(

@@ -9,8 +9,9 @@ from tocsin.diagnostics import Related
 from tocsin.load.slips import odd_line, open_quote
 
 if TYPE_CHECKING:
+    from tocsin.composer import YamlError
     from tocsin.diagnostics import Log
-    from tocsin.source import Source, Span, YamlError
+    from tocsin.source import Source, Span
 
 # A part of the scanner's message, and what mends that mistake most often; the first that fits is said.
 _ADVICE = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from tocsin.composer import compose
 from tocsin.routes import Inhibition, Matcher, Route
-from tocsin.source import Source, compose
+from tocsin.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
