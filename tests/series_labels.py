@@ -23,7 +23,7 @@ from tocsin.promql import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.plan.rules import Alert, Record
 
 ANYTHING = ""

@@ -13,12 +13,6 @@ from tocsin import versions
 from tocsin.catalog import (
     MONITORS,
     PORT_ERRORS,
-    ExporterKind,
-    GpuModel,
-    LimitKind,
-    Metric,
-    SignalKind,
-    XidClass,
     carriers,
     entity_kinds,
     exporter_kinds,
@@ -30,6 +24,7 @@ from tocsin.catalog import (
     signal_kinds,
     xid_classes,
 )
+from tocsin.catalog.kinds import ExporterKind, GpuModel, LimitKind, Metric, SignalKind, XidClass
 from tocsin.composer import compose
 from tocsin.factory.owners import LAYERS
 from tocsin.source import Source

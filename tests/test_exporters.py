@@ -18,7 +18,7 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tocsin.catalog import ExporterKind
+    from tocsin.catalog.kinds import ExporterKind
     from tocsin.plan.servers import ScrapeJob
 
 GOLDEN = ROOT / "tests" / "cases" / "golden"

@@ -10,7 +10,7 @@ from tocsin.catalog import DEEP_JOB, MONITORS, exporter_kinds
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
 
 # The labels that every series of an entity of dcgm-exporter has after ingest, beside those of its own metric.

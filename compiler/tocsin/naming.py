@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.units import Duration
 
 GPU = ("cluster", "node", "gpu_uuid")  # what makes a board: by these, copies for MIG instances and jobs are one

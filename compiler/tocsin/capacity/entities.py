@@ -9,7 +9,7 @@ from tocsin.catalog import entity_kinds
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.catalog import EntityKind, Metric
+    from tocsin.catalog.kinds import EntityKind, Metric
     from tocsin.factory import Factory
     from tocsin.factory.clusters import Cluster, Exporter, NodeGroup
 

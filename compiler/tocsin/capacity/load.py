@@ -19,7 +19,7 @@ from tocsin.ingest import carriers
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.factory.clusters import Cluster, NodeGroup
     from tocsin.factory.slos import Slo

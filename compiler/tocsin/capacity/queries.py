@@ -13,7 +13,7 @@ from tocsin.pattern import matches
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.factory.clusters import Cluster
     from tocsin.factory.slos import Slo

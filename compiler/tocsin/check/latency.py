@@ -12,7 +12,7 @@ from tocsin.units import Duration, number
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory import Factory

@@ -15,7 +15,7 @@ from tocsin.pattern import matches
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory import Factory

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tocsin.artifact import Artifact
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.plan import Plan
 
 

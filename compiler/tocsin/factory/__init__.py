@@ -3,7 +3,8 @@
 from fractions import Fraction
 from typing import NamedTuple
 
-from tocsin.catalog import DEEP_JOB, Metric, XidClass
+from tocsin.catalog import DEEP_JOB
+from tocsin.catalog.kinds import Metric, XidClass
 from tocsin.factory.clusters import Cluster
 from tocsin.factory.owners import Alerting, Maintenance, Owner, Tenant
 from tocsin.factory.retention import Retention

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import NamedTuple
 
-from tocsin.catalog import ExporterKind, GpuModel
+from tocsin.catalog.kinds import ExporterKind, GpuModel
 from tocsin.discovery import Source
 from tocsin.source import Span
 from tocsin.units import Duration

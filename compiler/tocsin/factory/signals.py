@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from tocsin.catalog import Metric
+from tocsin.catalog.kinds import Metric
 from tocsin.pattern import matches
 from tocsin.source import Span
 from tocsin.units import Duration

@@ -9,7 +9,7 @@ from tocsin.fleet.counters import every_metric
 from tocsin.fleet.meter import Meter
 
 if TYPE_CHECKING:
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
 
 XID = "DCGM_FI_DEV_XID_ERRORS"
 XID_MESSAGES = {

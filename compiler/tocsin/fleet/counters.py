@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import csv
+from typing import TYPE_CHECKING
 
-from tocsin.catalog import Metric, metrics
+from tocsin.catalog import metrics
+
+if TYPE_CHECKING:
+    from tocsin.catalog.kinds import Metric
 
 TYPES = ("gauge", "counter", "histogram", "summary", "label")
 

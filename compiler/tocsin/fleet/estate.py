@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from tocsin.catalog import ExporterKind, Metric
+    from tocsin.catalog.kinds import ExporterKind, Metric
     from tocsin.fleet.exposition import Labels
     from tocsin.fleet.fleet import Fleet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tocsin.catalog import Metric, gpu_models
+from tocsin.catalog import gpu_models
 from tocsin.fleet import port, work
 from tocsin.fleet.board import XID, XID_MESSAGES, Board
 from tocsin.fleet.counters import every_metric, listed
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from tocsin.catalog.kinds import Metric
     from tocsin.fleet.exposition import Labels
     from tocsin.fleet.workload import Service, Trainer
 

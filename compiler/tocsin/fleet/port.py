@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
 
 STATE, PHYSICAL, SPEED = (
     "node_infiniband_state_id",

@@ -12,7 +12,7 @@ from tocsin.plan.servers import Relabel, ScrapeJob, Target
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.catalog import ExporterKind, Metric
+    from tocsin.catalog.kinds import ExporterKind, Metric
     from tocsin.factory import Factory
     from tocsin.factory.clusters import Cluster, Exporter
 

@@ -16,7 +16,7 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.factory.clusters import Cluster, NodeGroup
     from tocsin.factory.signals import Signal

@@ -13,7 +13,7 @@ from tocsin.plan.rules import Record, RuleGroup
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
-    from tocsin.catalog import GpuModel
+    from tocsin.catalog.kinds import GpuModel
     from tocsin.factory import Factory
     from tocsin.plan.rules import Alert, RuleTest
 

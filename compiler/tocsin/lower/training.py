@@ -13,7 +13,7 @@ from tocsin.units import Duration, number, percent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.plan.rules import Alert, RuleGroup
 

@@ -15,7 +15,7 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.factory.clusters import Cluster
     from tocsin.factory.signals import Label, Signal

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tocsin.catalog import Metric
+from tocsin.catalog.kinds import Metric
 from tocsin.source import Span
 from tocsin.units import Duration
 

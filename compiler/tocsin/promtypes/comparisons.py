@@ -13,7 +13,7 @@ from tocsin.promtypes.masks import check_code, check_mask_comparison
 from tocsin.promtypes.quantity import Quantity, dimension_text, plain
 
 if TYPE_CHECKING:
-    from tocsin.catalog import Metric, Unit
+    from tocsin.catalog.kinds import Metric, Unit
     from tocsin.promql import Expr
     from tocsin.promtypes.checker import Checker
     from tocsin.promtypes.findings import Finding

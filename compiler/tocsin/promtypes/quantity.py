@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tocsin.catalog import units
 
 if TYPE_CHECKING:
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
 
 Dimension = tuple[tuple[str, int], ...]  # powers of base units, none of them 0
 

@@ -24,7 +24,7 @@ from tocsin.promtypes.world import PARTS, from_tiers, scraped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.plan import Plan
     from tocsin.plan.rules import RuleFile

@@ -5,16 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tocsin.catalog import (
-    DEEP_JOB,
-    EXPORTERS,
-    Metric,
-    exporter_kinds,
-    metrics_of,
-    own_metrics,
-    recorded_metrics,
-    spellings,
-)
+from tocsin.catalog import DEEP_JOB, EXPORTERS, exporter_kinds, metrics_of, own_metrics, recorded_metrics, spellings
 from tocsin.ingest import RENAMED, TARGET_LABELS, beside_nodes, labels_of
 from tocsin.promtypes.labels import Labels
 from tocsin.promtypes.quantity import ANY, of_metric
@@ -24,6 +15,7 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.factory.retention import Retention
     from tocsin.factory.signals import Label

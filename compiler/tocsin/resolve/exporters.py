@@ -12,7 +12,7 @@ from tocsin.factory.clusters import Exporter
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tocsin.catalog import ExporterKind, Metric
+    from tocsin.catalog.kinds import ExporterKind, Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory.clusters import Cluster

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin import units
-from tocsin.catalog import XidClass, carriers, limit_kinds, metrics_of, signal_kinds, xid_classes
+from tocsin.catalog import carriers, limit_kinds, metrics_of, signal_kinds, xid_classes
+from tocsin.catalog.kinds import XidClass
 from tocsin.diagnostics import Related, near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from tocsin.catalog import LimitKind
+    from tocsin.catalog.kinds import LimitKind
     from tocsin.diagnostics import Log
     from tocsin.document import Document
     from tocsin.factory.signals import Signal

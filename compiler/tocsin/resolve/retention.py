@@ -13,7 +13,7 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document
     from tocsin.factory.servers import Targets

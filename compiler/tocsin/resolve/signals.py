@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import versions
-from tocsin.catalog import DEEP_JOB, EXPORTERS, PORT_ERRORS, Metric, carriers, exporter_kinds, signal_kinds
+from tocsin.catalog import DEEP_JOB, EXPORTERS, PORT_ERRORS, carriers, exporter_kinds, signal_kinds
+from tocsin.catalog.kinds import Metric
 from tocsin.diagnostics import Related, near
 from tocsin.factory.signals import Signal
 from tocsin.resolve.exporters import how_to_scrape, scraped_jobs, shown

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tocsin.burn import Pair
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.diagnostics import Log
     from tocsin.document import Document, Path
     from tocsin.factory.clusters import Cluster

@@ -14,7 +14,7 @@ from tocsin.ingest import TARGET_LABELS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.factory.slos import Slo
     from tocsin.promql import Selector

@@ -13,7 +13,7 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from tocsin.catalog import LimitKind, Metric
+    from tocsin.catalog.kinds import LimitKind, Metric
     from tocsin.factory import Factory
     from tocsin.factory.signals import Signal
     from tocsin.plan.dashboards import Link

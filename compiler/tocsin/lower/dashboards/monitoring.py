@@ -27,7 +27,7 @@ from tocsin.promql import quote
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.plan.dashboards import Dashboard, Panel
 

@@ -38,7 +38,7 @@ from tocsin.plan.dashboards import Variable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tocsin.catalog import Metric
+    from tocsin.catalog.kinds import Metric
     from tocsin.factory import Factory
     from tocsin.plan.dashboards import Dashboard, Link, Panel
 
