@@ -116,8 +116,8 @@ def _loss(factory: Factory) -> Iterator[Case]:
             f"  and {name} offset 30m\n)",
             hold=Duration.of(minutes=5),
             summary="The loss of a training job is far above what it was",
-            description=f"{_who(metric)} has a loss of {{{{ $value }}}}, more than {number(factor)} times its median "
-            "of the last hour: look at its data and its boards before it goes on.",
+            description=f"{_who(metric)} has a loss of {{{{ $value | humanize }}}}, more than {number(factor)} times "
+            "its median of the last hour: look at its data and its boards before it goes on.",
             where=("cluster",),
         ),
         85,
