@@ -16,6 +16,8 @@ from tocsin.plan import Alert
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tocsin.plan import Firing
+
 SPECS = [*sorted((ROOT / "specs").glob("*.yaml")), *sorted((ROOT / "tests/cases/golden").glob("*/spec.yaml"))]
 TEXTS = ("summary", "description")
 
@@ -33,13 +35,31 @@ def alerts(compiled: Compiled) -> Iterator[Alert]:
     return (rule for rule in rules if isinstance(rule, Alert))
 
 
+def told(compiled: Compiled) -> Iterator[tuple[Alert, Firing]]:
+    """Every alert as its own tests make it fire, with all labels that it has then."""
+    rules: dict[str, list[Alert]] = {}
+    for alert in alerts(compiled):
+        rules.setdefault(alert.name, []).append(alert)
+    tests = (test for file in rule_files(compiled.plan) for group in file.groups for test in group.tests)
+    for expected in (one for test in tests for one in test.expectations):
+        for firing in expected.firing:
+            yield next(one for one in rules[expected.alert] if one.labels.items() <= firing.labels.items()), firing
+
+
+def test_a_summary_names_what_is_ill(compiled: Compiled) -> None:
+    """By a label that tells one from another; the cluster is enough where the alert is about all of it."""
+    for alert, firing in told(compiled):
+        place = {name: value for name, value in firing.labels.items() if name not in alert.labels}
+        telling = {name: value for name, value in place.items() if name not in ("cluster", "job")} or place
+        summary = firing.annotations["summary"]
+        assert not telling or any(value in summary for value in telling.values()), f"{alert.name}, {place}: {summary}"
+
+
 def test_no_number_is_told_with_an_exponent(compiled: Compiled) -> None:
     """As the alerts are rendered in their own tests, with the speeds and the limits of the spec."""
-    for file in rule_files(compiled.plan):
-        for test in (test for group in file.groups for test in group.tests):
-            for one in (firing for expected in test.expectations for firing in expected.firing):
-                for text in (one.annotations[key] for key in TEXTS):
-                    assert not re.search(r"\de[+-]\d", text), f"{test.name}: {text}"
+    for alert, firing in told(compiled):
+        for text in (firing.annotations[key] for key in TEXTS):
+            assert not re.search(r"\de[+-]\d", text), f"{alert.name}: {text}"
 
 
 def test_what_is_extrapolated_is_told_in_four_digits(compiled: Compiled) -> None:

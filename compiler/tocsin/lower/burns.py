@@ -22,9 +22,8 @@ FATES = {
 
 def burn_alerts(factory: Factory, slo: Slo, me: str) -> tuple[Alert, ...]:
     """The alerts of an SLO's pairs of windows, in their order."""
-    named = ", ".join(f"{label} {{{{ $labels.{label} }}}}" for label in slo.by)
     fate = FATES.get(slo.kind, "failed")
-    failed = f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id} ({named}) {fate} within"
+    failed = f"{{{{ $value | humanizePercentage }}}} of the events of {named(slo)} {fate} within"
     allowed = f"{percent(slo.objective)} over {slo.period} allow {percent(slo.budget)}."
     lead_on = links(factory, slo.owner, ALERT, place(slo), "slos", slo.id)
     alerts = []
@@ -32,7 +31,7 @@ def burn_alerts(factory: Factory, slo: Slo, me: str) -> tuple[Alert, ...]:
         window = str(pair.long)
         labels = {"severity": pair.severity, "owner": slo.owner, "layer": slo.layer, "slo": slo.id, "window": window}
         texts = {
-            "summary": f"{slo.id} burns its error budget at more than {number(pair.factor, 4)} times its pace",
+            "summary": f"{named(slo)} burns its error budget at more than {number(pair.factor, 4)} times its pace",
             "description": f"{failed} {window}; {allowed}",
             **lead_on,
         }
@@ -50,6 +49,12 @@ def _expr(slo: Slo, pair: Pair, me: str) -> str:
         f"and {naming.slo_errors(pair.short)}{me} > {limit} * {naming.slo_total(pair.short)}{me}\n"
         f"and {total} * {number(pair.long.seconds)} >= {number(slo.least)}"
     )
+
+
+def named(slo: Slo) -> str:
+    """An SLO and what it tells apart, as texts name them: `chat (cluster east)`."""
+    labels = ", ".join(f"{label} {{{{ $labels.{label} }}}}" for label in slo.by)
+    return f"{slo.id} ({labels})" if labels else slo.id
 
 
 def place(slo: Slo) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tocsin import naming
 from tocsin.indicators import ends
 from tocsin.lower.alerts import links
-from tocsin.lower.burns import place
+from tocsin.lower.burns import named, place
 from tocsin.plan import Alert
 from tocsin.units import Duration, number, percent
 
@@ -49,7 +49,7 @@ def vanishing(factory: Factory, slo: Slo, me: str) -> Alert | None:
         hold=HOLD,
         labels={"severity": "ticket", "owner": slo.owner, "layer": slo.layer, "slo": slo.id},
         annotations={
-            "summary": f"{slo.id} sees no traffic",
+            "summary": f"{named(slo)} sees no traffic",
             "description": what,
             **links(factory, slo.owner, ALERT, where, "slos", slo.id),
         },
