@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT
 from rule_files import rule_files
 from tocsin.diagnostics import Log
+from tocsin.indicators import SLICED
 from tocsin.pipeline import Compiled, compile_spec
 from tocsin.plan import Alert
 
@@ -53,6 +54,14 @@ def test_a_summary_names_what_is_ill(compiled: Compiled) -> None:
         telling = {name: value for name, value in place.items() if name not in ("cluster", "job")} or place
         summary = firing.annotations["summary"]
         assert not telling or any(value in summary for value in telling.values()), f"{alert.name}, {place}: {summary}"
+
+
+def test_an_objective_over_time_speaks_of_time_and_no_other_does(compiled: Compiled) -> None:
+    for alert in (one for one in alerts(compiled) if "slo" in one.labels):
+        text = " ".join(alert.annotations[key] for key in TEXTS)
+        is_sliced = compiled.factory.slos[alert.labels["slo"]].kind in SLICED
+        assert bool(re.search(r"\btime\b", text)) is is_sliced, text
+        assert bool(re.search(r"\bevents?\b", text)) is not is_sliced, text
 
 
 def test_no_number_is_told_with_an_exponent(compiled: Compiled) -> None:
