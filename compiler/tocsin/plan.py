@@ -479,7 +479,7 @@ class Page(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Everything that will be written for one factory."""
+    """Everything that will be written for one factory. `first_steps` are what to do about its own alerts, by name."""
 
     factory: str
     servers: tuple[Server, ...]
@@ -493,6 +493,7 @@ class Plan(NamedTuple):
     settings: tuple[SettingsFile, ...] = ()
     job_hooks: tuple[JobHooks, ...] = ()
     pages: tuple[Page, ...] = ()
+    first_steps: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def tests(self) -> int:

@@ -186,6 +186,13 @@ class GpuModel(NamedTuple):
     mig: int = 0
 
 
+class FirstSteps(NamedTuple):
+    """What to do about an alert: its names, or patterns of them with `*`, and the steps in Markdown."""
+
+    alerts: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
 def rows(name: str, text: str) -> list[dict[str, Any]]:
     """The rows of a data file: a YAML list whose every item is one line of JSON.
 
@@ -343,6 +350,12 @@ def limit_kinds() -> dict[str, LimitKind]:
 def xid_classes() -> tuple[XidClass, ...]:
     """The classes of XIDs; no code is in two."""
     return tuple(XidClass(**{**row, "codes": tuple(row["codes"])}) for row in _read("xid.yaml"))
+
+
+@cache
+def first_steps() -> tuple[FirstSteps, ...]:
+    """What to do first about the alerts of each pattern of names."""
+    return tuple(FirstSteps(tuple(row["alerts"]), tuple(row["steps"])) for row in _read("steps.yaml"))
 
 
 @cache

@@ -46,8 +46,9 @@ def burn_alerts(factory: Factory, slo: Slo, me: str) -> tuple[Alert, ...]:
 
 
 def _pace(pair: Pair) -> str:
-    """At the pace of 1 a budget lasts for its period."""
-    return f"at more than {number(pair.factor, 4)} times its pace" if pair.factor != 1 else "faster than it lasts"
+    """At its pace a budget lasts for its period."""
+    times = f"{number(pair.factor, 4)} times " if pair.factor != 1 else ""
+    return f"at more than {times}its pace"
 
 
 def _expr(slo: Slo, pair: Pair, me: str) -> str:
