@@ -11,7 +11,7 @@ from conftest import ROOT
 from tocsin.cli import run
 from tocsin.diagnostics import Log
 from tocsin.pipeline import compile_spec, understand
-from tocsin.plan import Alert
+from tocsin.plan import Alert, Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,6 +189,26 @@ def test_every_name_of_an_alert_that_is_generated_is_refused_at_once(tmp_path: P
         (one.code, one.message.split()[0], text.splitlines()[one.span.line - 1].split(":")[0]) for one in log.sorted()
     ]
     assert told == [("ALR101", name, f"  {name}") for name in names]
+
+
+@pytest.mark.parametrize("case", ["every-exporter", "shards", "time-slices"])
+def test_every_name_of_a_series_that_is_recorded_is_refused(case: str, tmp_path: Path) -> None:
+    """Those of the catalogue are told before anything is planned, the others after."""
+    text = (ROOT / "tests" / "cases" / "golden" / case / "spec.yaml").read_text("utf-8")
+    made, log = compiled(text, tmp_path)
+    assert made is not None, log.sorted()
+    rules = [rule for file in made.plan.rules for group in file.groups for rule in group.rules]
+    names = {rule.name for rule in rules if isinstance(rule, Record)}
+    owner = next(iter(made.factory.owners))
+    told: set[str] = set()
+    while rest := sorted(names - told):
+        records = "".join(
+            f"  {name}: {{owner: {owner}, layer: silicon, expr: sum by (cluster) (up)}}\n" for name in rest
+        )
+        log = compiled(f"{text}\nrecords:\n{records}", tmp_path)[1]
+        assert {one.code for one in log.sorted()} == {"ALR101"}, rest
+        told |= {one.message.split()[0] for one in log.sorted()}
+    assert told == names
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,10 @@ def audit_brought(factory: Factory, plan: Plan, document: Document, log: Log) ->
 def audit_names(factory: Factory, plan: Plan, log: Log) -> None:
     """Every rule of the spec and of its mixins: with the name of another, page, silences and inhibitions are one."""
     taken = {rule.name for rule in _rules(plan, _OF_TEAMS, _OF_MIXINS)}
+    for record in factory.records.values():
+        if record.name in taken:
+            what = f"{record.name} is recorded by tocsin itself"
+            log.error("ALR101", what, record.origin, "use that series, or choose another name")
     for alert in factory.alerts.values():
         if alert.name in taken:
             what = f"{alert.name} is an alert of tocsin's own: page, silences and inhibitions would be one for both"

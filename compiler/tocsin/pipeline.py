@@ -68,7 +68,7 @@ def _understood(
 
 def _brings(factory: Factory) -> bool:
     """Whether a spec has what only the plan can judge."""
-    return bool(factory.dashboards or factory.alerts or factory.mixins)
+    return bool(factory.dashboards or factory.alerts or factory.records or factory.mixins)
 
 
 def _planned(document: Document, factory: Factory, log: Log) -> Plan | None:
