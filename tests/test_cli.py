@@ -193,6 +193,12 @@ def test_a_code_that_is_nearly_right_is_suggested() -> None:
     assert "did you mean" in run.err
 
 
+@pytest.mark.parametrize("begun", ["SIG1", "sig", "NONSENSE"])
+def test_a_code_that_nobody_can_guess_leads_to_the_list(begun: str) -> None:
+    run = call("explain", begun)
+    assert (run.status, run.err) == (2, f"tocsin: no code is called {begun}; `tocsin explain all` lists them\n")
+
+
 @pytest.mark.parametrize("command", ["build", "test"])
 @pytest.mark.parametrize("tool", ["PROMTOOL", "AMTOOL"])
 def test_a_tool_that_is_missing_exits_3_and_says_what_to_do(

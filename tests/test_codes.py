@@ -17,7 +17,6 @@ BAD = ROOT / "tests" / "cases" / "bad"
 # Codes that no small spec can raise, and what raises them instead.
 ELSEWHERE = {
     "DSH105": "only a build holds dashboards against Grafana's schema: test_own_dashboards",
-    "MIX110": "only a build knows the names of all generated rules: test_mixins",
     "OUT101": "only a build compares with what is written: test_cli, test_write",
     "PRV101": "only a preview asks a Prometheus: test_preview_command",
     "PRV102": "only a preview asks a Prometheus: test_preview_command",

@@ -327,11 +327,12 @@ def test_a_text_asks_for_nothing_but_what_it_was_given(action: str, words: list[
 
 
 @pytest.mark.parametrize("name", ["NodeDown", "DcgmExporterDown", "PrometheusRuleFailures"])
+@pytest.mark.parametrize("command", ["check", "build"])
 def test_an_alert_that_tocsin_makes_as_well_is_refused_at_the_mixin(
-    name: str, newest: dict[str, Tool], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole(tmp_path / "spec", PLAIN, mixin=alert(name, "up == 0"))
-    assert run(["build", "--out", str(tmp_path / "out"), str(tmp_path / "spec" / "spec.yaml")]) == 1
+    assert compiled(tmp_path, PLAIN, mixin=alert(name, "up == 0"))[0] is None
+    assert run([command, str(tmp_path / "spec.yaml")]) == 1
     out = capsys.readouterr().out
     line = PLAIN[: PLAIN.index("  hosts:")].count("\n") + 1
     assert f"error[MIX110]: the mixin has {name}, which is the name of a generated alert" in out

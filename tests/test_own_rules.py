@@ -10,7 +10,8 @@ import pytest
 from conftest import ROOT
 from tocsin.cli import run
 from tocsin.diagnostics import Log
-from tocsin.pipeline import compile_spec
+from tocsin.pipeline import compile_spec, understand
+from tocsin.plan.rules import Alert, Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 SPEC = ROOT / "tests" / "cases" / "ok" / "own_rules.yaml"
 GOLDEN = ROOT / "tests" / "cases" / "own_rules"
 TEXT = SPEC.read_text("utf-8")
+RESERVED = {"NodeDown", "Watchdog"}  # refused before anything is planned, and then nothing is
+OTHER = "{owner: gpu, severity: page, layer: silicon, expr: up == 0, summary: It is down, description: Look at it.}"
 
 
 def compiled(text: str, folder: Path) -> tuple[Compiled | None, Log]:
@@ -170,3 +173,64 @@ def test_their_series_are_predicted(tmp_path: Path) -> None:
     assert own is not None
     # One of each of four nodes, one of the cluster, one of each service, whose names are not listed.
     assert own.plan.sizes.total.size.series - bare.plan.sizes.total.size.series == 4 + 1 + 1
+
+
+def test_every_name_of_an_alert_that_is_generated_is_refused_at_once(tmp_path: Path) -> None:
+    made, log = compiled(TEXT, tmp_path)
+    assert made is not None, log.sorted()
+    rules = [rule for file in made.plan.rules for group in file.groups for rule in group.rules]
+    names = sorted({rule.name for rule in rules if isinstance(rule, Alert)} - set(made.factory.alerts) - RESERVED)
+    assert len(names) > 20
+    text = TEXT.replace("\nalerts:\n", "\nalerts:\n" + "".join(f"  {name}: {OTHER}\n" for name in names))
+    (tmp_path / "spec.yaml").write_text(text, "utf-8")
+    log = Log()
+    assert understand(str(tmp_path / "spec.yaml"), log, {}) is None
+    told = [
+        (one.code, one.message.split()[0], text.splitlines()[one.span.line - 1].split(":")[0]) for one in log.sorted()
+    ]
+    assert told == [("ALR101", name, f"  {name}") for name in names]
+
+
+@pytest.mark.parametrize("case", ["every-exporter", "shards", "time-slices"])
+def test_every_name_of_a_series_that_is_recorded_is_refused(case: str, tmp_path: Path) -> None:
+    """Those of the catalogue are told before anything is planned, the others after."""
+    text = (ROOT / "tests" / "cases" / "golden" / case / "spec.yaml").read_text("utf-8")
+    made, log = compiled(text, tmp_path)
+    assert made is not None, log.sorted()
+    rules = [rule for file in made.plan.rules for group in file.groups for rule in group.rules]
+    names = {rule.name for rule in rules if isinstance(rule, Record)}
+    owner = next(iter(made.factory.owners))
+    told: set[str] = set()
+    while rest := sorted(names - told):
+        records = "".join(
+            f"  {name}: {{owner: {owner}, layer: silicon, expr: sum by (cluster) (up)}}\n" for name in rest
+        )
+        log = compiled(f"{text}\nrecords:\n{records}", tmp_path)[1]
+        assert {one.code for one in log.sorted()} == {"ALR101"}, rest
+        told |= {one.message.split()[0] for one in log.sorted()}
+    assert told == names
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        {"NodeDrawsTooMuch": "ErrorBudgetBurn"},
+        {"NodeDrawsTooMuch": "PrometheusReplicaDown", "ClusterDrawsTooMuch": "PrometheusDown"},
+    ],
+)
+def test_what_an_alert_is_called_makes_it_no_cause_of_others(called: dict[str, str], tmp_path: Path) -> None:
+    """Nothing generated has these names here, so nothing is known of what they mean."""
+    text = TEXT
+    for own, name in called.items():
+        assert own in text
+        text = text.replace(own, name)
+    made, log = compiled(text, tmp_path)
+    assert made is not None, log.sorted()
+    notified = made.plan.notifications
+    assert {*called.values()} <= {sample.labels["alertname"] for sample in notified.samples}
+    plain = compiled(TEXT, tmp_path)[0]
+    assert plain is not None
+    causes, usual = (
+        [one for one in made.inhibitions if one.name != "node-down"] for made in (notified, plain.plan.notifications)
+    )
+    assert causes == usual

@@ -140,6 +140,7 @@ TEXTS = {
 }
 VALUES = {
     "value": "{{ $value }}",
+    "prefix": "{{ $value | humanize }} of {{ $value }}",
     "share": "{{ $value | humanizePercentage }} of {{ $value }} at {{ $labels.owner }}",
 }
 

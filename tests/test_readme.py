@@ -43,9 +43,21 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("block", [b for b in blocks("yaml") if not re.match(r"repos:|jobs:|monitoring:", b)])
+@pytest.mark.parametrize("block", [b for b in blocks("yaml") if not re.match(r"repos:|jobs:|monitoring:|version:", b)])
 def test_excerpts_stand_in_the_files(block: str) -> None:
     assert any(block in path.read_text("utf-8") for path in SOURCES), block
+
+
+def test_the_smallest_spec_is_whole_and_has_no_line_too_many(tmp_path: Path, newest: dict[str, Tool]) -> None:
+    """It builds, and each of its lines is missed."""
+    (block,) = (b for b in blocks("yaml") if b.startswith("version:"))
+    lines = block.splitlines(keepends=True)
+    (tmp_path / "cluster.yaml").write_text(block, "utf-8")
+    done = shell("tocsin build cluster.yaml", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for index in range(len(lines)):
+        (tmp_path / "cluster.yaml").write_text("".join(lines[:index] + lines[index + 1 :]), "utf-8")
+        assert shell("tocsin check cluster.yaml", tmp_path).returncode == 1, lines[index]
 
 
 @pytest.mark.parametrize("block", blocks("console"))

@@ -101,7 +101,8 @@ def test_every_alert_says_whose_it_is_and_where_to_look(compiled: Compiled) -> N
             assert alert.annotations.keys() == TEXTS - {"dashboard_url"}
             continue
         kind = kinds.pop()
-        assert labels[kind] in about[kind] or labels[kind] == naming.HEARTBEAT, name
+        assert (labels[kind] == naming.SEVERAL) is (alert.name == naming.FAULT_STORM), name
+        assert labels[kind] in about[kind] or labels[kind] in (naming.HEARTBEAT, naming.SEVERAL), name
         assert alert.annotations.keys() == TEXTS, name
         assert all(alert.annotations.values()), name
         assert alert.annotations["runbook_url"].endswith(f"/{alert.name}"), name

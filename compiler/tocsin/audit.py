@@ -1,4 +1,4 @@
-"""Plan in, diagnostics out: whether the servers store what dashboards ask, with the labels that these show.
+"""Plan in, diagnostics out: whether the servers store what dashboards ask, and whether brought rules have own names.
 
 What a team or a mixin brings is told where it is written. Of our own pages a contradiction is a mistake of the
 compiler's: they are read as they will be written, and a build alone pays for it.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tocsin.catalog import recorded_metrics
 from tocsin.dashboard.judging import UNKNOWN, faults
+from tocsin.factory.rules import OwnRecord
 from tocsin.ingest import above
 from tocsin.promtypes import is_recorded
 from tocsin.promtypes.stored import Stored, names_of, of_plan
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     from tocsin.document import Document
     from tocsin.factory import Factory
     from tocsin.plan import Plan
+    from tocsin.plan.rules import Alert, Record
     from tocsin.promtypes import World
     from tocsin.promtypes.stored import Named
 
 _PAGES = "grafana/dashboards/"
+_OF_MIXINS, _OF_TEAMS = "mixin-", "own-"  # how the names of files with rules that are brought begin
 
 
 def audit_brought(factory: Factory, plan: Plan, document: Document, log: Log) -> None:
@@ -45,6 +48,32 @@ def audit_brought(factory: Factory, plan: Plan, document: Document, log: Log) ->
                 what = f"it asks for {fault.name}, {_why(fault.name, world)}"
                 told = fault._replace(code="DSH106", message=what, hint=_how(fault))
                 told.tell(str(model["title"]), made, named, log)
+
+
+def audit_names(factory: Factory, plan: Plan, log: Log) -> None:
+    """Every rule of the spec and of its mixins: with the name of another, page, silences and inhibitions are one."""
+    taken = {rule.name for rule in _rules(plan, _OF_TEAMS, _OF_MIXINS)}
+    for record in factory.records.values():
+        if record.name in taken:
+            what = f"{record.name} is recorded by tocsin itself"
+            log.error("ALR101", what, record.origin, "use that series, or choose another name")
+    for alert in factory.alerts.values():
+        if alert.name in taken:
+            what = f"{alert.name} is an alert of tocsin's own: page, silences and inhibitions would be one for both"
+            log.error("ALR101", what, alert.origin, "leave it out, since it is told already, or choose another name")
+    for mixin in factory.mixins.values():
+        for rule in (rule for group in mixin.groups for rule in group.rules if rule.name in taken):
+            hint = f"leave it out, `without: [{rule.name}]`, or rename it in the mixin"
+            kind = "record" if isinstance(rule, OwnRecord) else "alert"
+            log.error(
+                "MIX110", f"the mixin has {rule.name}, which is the name of a generated {kind}", rule.origin, hint
+            )
+
+
+def _rules(plan: Plan, *but: str) -> Iterator[Record | Alert]:
+    """The rules of all files but those whose names begin so."""
+    files = (file for file in plan.rules if not file.name.startswith(but))
+    return (rule for file in files for group in file.groups for rule in group.rules)
 
 
 def audit_own(factory: Factory, plan: Plan, artifacts: Iterable[Artifact], log: Log) -> None:

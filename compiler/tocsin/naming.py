@@ -58,6 +58,7 @@ SLO_PERIOD = (SLO_PERIOD_ERRORS, SLO_PERIOD_TOTAL, SLO_PERIOD_RATIO, SLO_BUDGET_
 SHARD_JOB = "federate_shards"  # `_` keeps it apart from jobs of the spec
 WATCHDOG, HEARTBEAT = "Watchdog", "heartbeat"
 NODE_DOWN, FAULT_STORM = "NodeDown", "FaultStorm"  # what they tell, others need not
+SEVERAL = "several"  # the signal of what many signals tell together
 
 
 def series(metric: Metric) -> str:

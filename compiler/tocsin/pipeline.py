@@ -30,13 +30,13 @@ class Compiled(NamedTuple):
 def understand(path: str, log: Log, sources: dict[str, Source], stdin: bytes | None = None) -> Factory | None:
     """load, resolve, check: everything wrong with a spec is told in one run. None where something is.
 
-    Dashboards that it brings are held against the plan as well.
+    Dashboards and rules that it brings are held against the plan as well.
     """
     found = _understood(path, log, sources, stdin)
     if found is None:
         return None
     document, factory = found
-    return None if factory.dashboards and _planned(document, factory, log) is None else factory
+    return None if _brings(factory) and _planned(document, factory, log) is None else factory
 
 
 def compile_spec(path: str, log: Log, sources: dict[str, Source], stdin: bytes | None = None) -> Compiled | None:
@@ -64,14 +64,20 @@ def _understood(
     return None if log.failed else (document, factory)
 
 
+def _brings(factory: Factory) -> bool:
+    """Whether a spec has what only the plan can judge."""
+    return bool(factory.dashboards or factory.alerts or factory.records or factory.mixins)
+
+
 def _planned(document: Document, factory: Factory, log: Log) -> Plan | None:
-    """lower, audit; None where a dashboard asks for what nothing of the plan stores."""
+    """lower, audit; None where a dashboard asks for what nothing of the plan stores, or a rule has the name of ours."""
     from tocsin.lower import lower  # `check` stays fast without the second half of the compiler
 
     plan = lower(factory)
-    if factory.dashboards:
-        from tocsin.audit import audit_brought
+    if _brings(factory):
+        from tocsin.audit import audit_brought, audit_names
 
         with suppress(TooManyError):
+            audit_names(factory, plan, log)
             audit_brought(factory, plan, document, log)
     return None if log.failed else plan

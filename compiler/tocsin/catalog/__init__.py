@@ -6,7 +6,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tocsin.catalog.kinds import EntityKind, ExporterKind, GpuModel, LimitKind, Metric, SignalKind, Unit, XidClass
+from tocsin.catalog.kinds import (
+    EntityKind,
+    ExporterKind,
+    FirstSteps,
+    GpuModel,
+    LimitKind,
+    Metric,
+    SignalKind,
+    Unit,
+    XidClass,
+)
 from tocsin.units import Duration
 
 EXPORTERS = ("dcgm", "node")  # those that stand on every node of every cluster, whether the spec names them or not
@@ -173,6 +183,12 @@ def limit_kinds() -> dict[str, LimitKind]:
 def xid_classes() -> tuple[XidClass, ...]:
     """The classes of XIDs; no code is in two."""
     return tuple(XidClass(**{**row, "codes": tuple(row["codes"])}) for row in _read("xid.yaml"))
+
+
+@cache
+def first_steps() -> tuple[FirstSteps, ...]:
+    """What to do first about the alerts of each pattern of names."""
+    return tuple(FirstSteps(tuple(row["alerts"]), tuple(row["steps"])) for row in _read("steps.yaml"))
 
 
 @cache

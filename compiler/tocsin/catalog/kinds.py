@@ -175,3 +175,10 @@ class GpuModel(NamedTuple):
     product: str
     pcie: int
     mig: int = 0
+
+
+class FirstSteps(NamedTuple):
+    """What to do about an alert: its names, or patterns of them with `*`, and the steps in Markdown."""
+
+    alerts: tuple[str, ...]
+    steps: tuple[str, ...]

@@ -22,7 +22,7 @@ _LABEL = re.compile(r"\$labels\.(\w+)")
 _ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 # What the generated tests can render: see `render` of the proofs.
 _PLAIN = re.compile(
-    r"\{\{ (?:(?:\$labels\.\w+|\$value)(?: \| (?:urlquery|humanizePercentage))?|if \$labels\.\w+|end) \}\}"
+    r"\{\{ (?:(?:\$labels\.\w+|\$value)(?: \| (?:urlquery|humanize(?:Percentage)?))?|if \$labels\.\w+|end) \}\}"
 )
 _OWN = ("severity", "owner", "layer", "signal")  # put on the alert by its rule, behind the expression
 
@@ -79,7 +79,8 @@ def _check_text(alert: OwnAlert, key: str, vector: Vector, document: Document, l
     for action in _ACTION.finditer(text) if alert.tests else ():
         if not _PLAIN.fullmatch(action[0]):
             place = document.places.inside(path, action.start(), action.end())
-            hint = "write {{ $labels.x }} or {{ $value }}, with urlquery or humanizePercentage at most, or no `tests`"
+            pipes = "urlquery, humanize or humanizePercentage"
+            hint = f"write {{{{ $labels.x }}}} or {{{{ $value }}}}, with {pipes} at most, or no `tests`"
             log.error("ALR104", "the tests cannot tell what this becomes", place, hint)
 
 

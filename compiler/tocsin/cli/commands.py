@@ -181,8 +181,10 @@ def explain(options: Namespace) -> int:
         say(sys.stdout, "".join(f"{code.id}  {code.title}\n" for code in codes.values()))
         return 0
     if wanted not in codes:
-        close = near(wanted, codes)
-        raise WrongCallError(f"no code is called {options.code}" + (f"; did you mean {close}?" if close else ""))
+        begun = any(code.startswith(wanted) for code in codes)  # then it is no slip for one of them
+        close = "" if begun else near(wanted, codes)
+        way = f"did you mean {close}?" if close else "`tocsin explain all` lists them"
+        raise WrongCallError(f"no code is called {options.code}; {way}")
     code = codes[wanted]
     say(sys.stdout, f"{code.id}: {code.title}\n\n{code.text}\n")
     return 0

@@ -33,6 +33,7 @@ from tocsin.lower.scraping import counter_files
 from tocsin.lower.servers import cluster_servers, upper_servers
 from tocsin.lower.serving import serving
 from tocsin.lower.sizes import sizes
+from tocsin.lower.steps import steps
 from tocsin.lower.stores import store_arguments, store_settings
 from tocsin.lower.storms import storms
 from tocsin.lower.throttling import clocks, throttling
@@ -96,6 +97,7 @@ def lower(factory: Factory) -> Plan:
         settings=store_settings(factory, rules, later),
         job_hooks=job_hooks(factory),
         pages=pages(factory, shown),
+        first_steps=steps(factory, rules),
     )
 
 

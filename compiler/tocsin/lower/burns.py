@@ -15,17 +15,22 @@ if TYPE_CHECKING:
     from tocsin.factory.slos import Slo
 
 ALERT = "ErrorBudgetBurn"
+# What became of bad events, or for how much of the time an SLO was bad, by the kind of the indicator.
 FATES = {
-    "latency": "took too long",
-    "availability": "found nothing available",
-}  # what became of bad events, by the kind of the indicator
+    "ratio": "{share} of the events of {slo} failed",
+    "latency": "{share} of the events of {slo} took too long",
+    "availability": "{share} of the events of {slo} found nothing available",
+    "time_slice": "{slo} was too slow for {share} of the time",
+    "throughput": "{slo} was too slow for {share} of the time",
+    "slowdown": "{slo} was slower than it used to be for {share} of the time",
+    "utilisation": "{slo} was idle, or nearly, for {share} of the time of its boards",
+    "composite": "{slo} failed in one of its parts for {share} of the time",
+}
 
 
 def burn_alerts(factory: Factory, slo: Slo, me: str) -> tuple[Alert, ...]:
     """The alerts of an SLO's pairs of windows, in their order."""
-    named = ", ".join(f"{label} {{{{ $labels.{label} }}}}" for label in slo.by)
-    fate = FATES.get(slo.kind, "failed")
-    failed = f"{{{{ $value | humanizePercentage }}}} of the events of {slo.id} ({named}) {fate} within"
+    failed = FATES[slo.kind].format(share="{{ $value | humanizePercentage }}", slo=named(slo))
     allowed = f"{percent(slo.objective)} over {slo.period} allow {percent(slo.budget)}."
     lead_on = links(factory, slo.owner, ALERT, place(slo), "slos", slo.id)
     alerts = []
@@ -33,12 +38,18 @@ def burn_alerts(factory: Factory, slo: Slo, me: str) -> tuple[Alert, ...]:
         window = str(pair.long)
         labels = {"severity": pair.severity, "owner": slo.owner, "layer": slo.layer, "slo": slo.id, "window": window}
         texts = {
-            "summary": f"{slo.id} burns its error budget at more than {number(pair.factor, 4)} times its pace",
-            "description": f"{failed} {window}; {allowed}",
+            "summary": f"{named(slo)} burns its error budget {_pace(pair)}",
+            "description": f"{failed} within {window}; {allowed}",
             **lead_on,
         }
         alerts.append(Alert(ALERT, _expr(slo, pair, me), pair.hold, labels, texts, slo.origin))
     return tuple(alerts)
+
+
+def _pace(pair: Pair) -> str:
+    """At its pace a budget lasts for its period."""
+    times = f"{number(pair.factor, 4)} times " if pair.factor != 1 else ""
+    return f"at more than {times}its pace"
 
 
 def _expr(slo: Slo, pair: Pair, me: str) -> str:
@@ -51,6 +62,12 @@ def _expr(slo: Slo, pair: Pair, me: str) -> str:
         f"and {naming.slo_errors(pair.short)}{me} > {limit} * {naming.slo_total(pair.short)}{me}\n"
         f"and {total} * {number(pair.long.seconds)} >= {number(slo.least)}"
     )
+
+
+def named(slo: Slo) -> str:
+    """An SLO and what it tells apart, as texts name them: `chat (cluster east)`."""
+    labels = ", ".join(f"{label} {{{{ $labels.{label} }}}}" for label in slo.by)
+    return f"{slo.id} ({labels})" if labels else slo.id
 
 
 def place(slo: Slo) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def _leak(factory: Factory, signal: Signal) -> Case:
         signal,
         "page",
         expr=f"max by ({naming.by(_by(signal))}) ({metric.name}) > 0",
-        summary="Coolant leaks",
+        summary="Coolant leaks at {{ $labels.instance }}",
         description="{{ $labels.instance }} tells of a leak ({{ $value }}): shut off the rack, and then its power.",
         where=("cluster",),
     )
@@ -76,7 +76,7 @@ def _beyond(factory: Factory, signal: Signal, kind: tuple[str, str, str, str, st
         "page",
         expr=f"{'min' if sign == '<' else 'max'} by ({naming.by(_by(signal))}) ({metric.name}) {sign} {number(value)}",
         hold=Duration.of(minutes=1),
-        summary=f"The coolant {text}",
+        summary=f"The coolant of {{{{ $labels.instance }}}} {text}",
         description=f"The {quantity} of the coolant at {{{{ $labels.instance }}}} is {{{{ $value }}}}, its limit is "
         f"{number(value)}: boards will slow down, and then stop.",
         where=("cluster",),

@@ -51,7 +51,7 @@ def _skew(factory: Factory, cluster: Cluster, nodes_: NodeGroup) -> Case:
         "ticket",
         expr=f"count by (cluster) ({versions}) > 1",
         hold=window,
-        summary=f"The nodes of {nodes_.name} have several driver versions",
+        summary=f"The nodes of {nodes_.name} in {{{{ $labels.cluster }}}} have several driver versions",
         description=f"{{{{ $value }}}} versions of the driver run on the nodes of {nodes_.name} in "
         f"{{{{ $labels.cluster }}}}, for longer than {window}: a job that spans them may fail, or be slower. "
         "Finish the upgrade.",

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 HERE = "{{ $labels.instance }}"
+COUNT = "{{ $value | humanize }}"  # what a counter rose by is extrapolated, and seldom whole
 
 
 class Fault(NamedTuple):
@@ -29,7 +30,7 @@ FAULTS = (
         "rises",
         "ticket",
         f"{HERE} refuses answers with too many samples",
-        f"{HERE} refused {{{{ $value }}}} scrapes within 15 minutes for more samples than the job may bring. {_LIMIT}",
+        f"{HERE} refused {COUNT} scrapes within 15 minutes for more samples than the job may bring. {_LIMIT}",
     ),
     Fault(
         "PrometheusBodySizeLimitHit",
@@ -37,7 +38,7 @@ FAULTS = (
         "rises",
         "ticket",
         f"{HERE} refuses pages that are too large",
-        f"{HERE} refused {{{{ $value }}}} scrapes within 15 minutes for pages above the job's size. {_LIMIT}",
+        f"{HERE} refused {COUNT} scrapes within 15 minutes for pages above the job's size. {_LIMIT}",
     ),
     Fault(
         "PrometheusLabelLimitHit",
@@ -45,7 +46,7 @@ FAULTS = (
         "rises",
         "ticket",
         f"{HERE} refuses answers for their labels",
-        f"{HERE} refused {{{{ $value }}}} scrapes within 15 minutes for too many or too long labels. {_LIMIT}",
+        f"{HERE} refused {COUNT} scrapes within 15 minutes for too many or too long labels. {_LIMIT}",
     ),
     Fault(
         "PrometheusTargetLimitHit",
@@ -61,7 +62,7 @@ FAULTS = (
         "rises",
         "page",
         f"Rules of {HERE} cannot be evaluated",
-        f"{{{{ $value }}}} evaluations of {{{{ $labels.rule_group }}}} at {HERE} failed within 15 minutes: its alerts "
+        f"{COUNT} evaluations of {{{{ $labels.rule_group }}}} at {HERE} failed within 15 minutes: its alerts "
         "cannot fire.",
         by=("rule_group",),
         hold=5,
@@ -72,7 +73,7 @@ FAULTS = (
         "rises",
         "ticket",
         f"Rules of {HERE} are evaluated too slowly",
-        f"{{{{ $labels.rule_group }}}} at {HERE} left out {{{{ $value }}}} evaluations within 15 minutes, since the "
+        f"{{{{ $labels.rule_group }}}} at {HERE} left out {COUNT} evaluations within 15 minutes, since the "
         "one before took longer than the interval.",
         by=("rule_group",),
         hold=5,
@@ -83,7 +84,7 @@ FAULTS = (
         "rises",
         "page",
         f"Alerts of {HERE} reach no Alertmanager",
-        f"{HERE} dropped {{{{ $value }}}} alerts within 15 minutes, which nobody was told.",
+        f"{HERE} dropped {COUNT} alerts within 15 minutes, which nobody was told.",
         hold=5,
     ),
     Fault(
@@ -92,7 +93,7 @@ FAULTS = (
         "rises",
         "ticket",
         f"Alerts of {HERE} do not reach an Alertmanager",
-        f"{HERE} could not send {{{{ $value }}}} alerts within 15 minutes to {{{{ $labels.alertmanager }}}}.",
+        f"{HERE} could not send {COUNT} alerts within 15 minutes to {{{{ $labels.alertmanager }}}}.",
         by=("alertmanager",),
         hold=10,
     ),
@@ -111,7 +112,7 @@ FAULTS = (
         "some",
         "ticket",
         f"The write-ahead log of {HERE} was corrupt",
-        f"{HERE} found {{{{ $value }}}} corruptions of its write-ahead log since it started, and lost what stood "
+        f"{HERE} found {COUNT} corruptions of its write-ahead log since it started, and lost what stood "
         "behind them: look at its disk.",
     ),
     Fault(
@@ -120,7 +121,7 @@ FAULTS = (
         "rises",
         "ticket",
         f"The write-ahead log of {HERE} is not shortened",
-        f"{{{{ $value }}}} truncations failed at {HERE} within 15 minutes: the log grows until the disk is full.",
+        f"{COUNT} truncations failed at {HERE} within 15 minutes: the log grows until the disk is full.",
     ),
     Fault(
         "PrometheusCompactionsFailing",
@@ -128,7 +129,7 @@ FAULTS = (
         "rises",
         "ticket",
         f"{HERE} cannot compact its blocks",
-        f"{{{{ $value }}}} compactions failed at {HERE} within 15 minutes: memory and disk grow.",
+        f"{COUNT} compactions failed at {HERE} within 15 minutes: memory and disk grow.",
     ),
     Fault(
         "PrometheusRemoteWriteFailing",
@@ -136,7 +137,7 @@ FAULTS = (
         "rises",
         "ticket",
         f"A store refuses samples of {HERE}",
-        f"{{{{ $labels.remote_name }}}} refused {{{{ $value }}}} samples of {HERE} within 15 minutes for ever: they "
+        f"{{{{ $labels.remote_name }}}} refused {COUNT} samples of {HERE} within 15 minutes for ever: they "
         "are missing there.",
         by=("remote_name",),
         hold=5,
@@ -147,7 +148,7 @@ FAULTS = (
         "rises",
         "page",
         f"{HERE} cannot reach people by {{{{ $labels.integration }}}}",
-        f"{{{{ $value }}}} notifications of {HERE} by {{{{ $labels.integration }}}} failed within 15 minutes: whoever "
+        f"{COUNT} notifications of {HERE} by {{{{ $labels.integration }}}} failed within 15 minutes: whoever "
         "they were for does not know.",
         by=("integration",),
         hold=5,

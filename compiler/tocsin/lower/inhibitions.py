@@ -48,12 +48,16 @@ _OWN = frozenset(("alertname", "severity", "owner", "layer", "slo", "window"))
 
 
 def inhibitions(factory: Factory, samples: Sequence[Sample]) -> tuple[Inhibition, ...]:
-    """Those of which both sides can fire in this factory."""
+    """Those of which both sides can fire in this factory.
+
+    Of the spec's own alerts a node that is down silences the tickets. What else they may be called says nothing.
+    """
+    ours = [sample for sample in samples if sample.labels["alertname"] not in factory.alerts]
     return (
-        *_storm(factory, samples),
+        *_storm(factory, ours),
         *_node_down(factory, samples),
-        *(one for cause in (*CAUSES, *_exporters(samples)) for one in _caused(factory, cause, samples)),
-        *_burning(factory, samples),
+        *(one for cause in (*CAUSES, *_exporters(ours)) for one in _caused(factory, cause, ours)),
+        *_burning(factory, ours),
     )
 
 

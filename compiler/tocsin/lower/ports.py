@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Places = Sequence[dict[str, str]]
 
 STATE, SPEED = "node_infiniband_state_id", "node_infiniband_rate_bytes_per_second"
+GIGA = 10**9
 ACTIVE = 4  # PortState, InfiniBand Architecture Specification
 _PORT, _NODE = naming.by(naming.PORT), naming.by(naming.NODE)
 
@@ -83,11 +84,16 @@ def _slow(factory: Factory, groups: Groups) -> Alert | None:
         "FabricPortSlow",
         factory.signals["fabric_link"],
         "ticket",
-        expr=either(f"max by ({_PORT}) ({SPEED}{{{matchers(c, g)}}}) < {number(s)}" for c, g, s in speeds),
+        expr=either(f"{_gigabits(matchers(c, g))} < {number(s * 8 / GIGA)}" for c, g, s in speeds),
         hold=Duration.of(minutes=5),
         summary="A fabric port of {{ $labels.node }} is slow",
-        description=f"{PLACE} negotiated {{{{ $value }}}} bytes per second, less than its `fabric_speed`.",
+        description=f"{PLACE} negotiated {{{{ $value }}}} Gb/s, less than its `fabric_speed`.",
     )
+
+
+def _gigabits(matched: str) -> str:
+    """The speed of ports as people say it; of the speeds that there are the division loses nothing."""
+    return f"max by ({_PORT}) ({SPEED}{{{matched}}}) * 8 / 1e9"
 
 
 def _test(groups: Groups, alerts: Ports) -> RuleTest:
@@ -113,7 +119,9 @@ def _test(groups: Groups, alerts: Ports) -> RuleTest:
         for at, beside, speed in zip(first, second, speeds, strict=True):
             inputs.append(series(SPEED, {**at, "job": "node"}, f"{speed}x19 {speed // 2}x9"))
             inputs.append(series(SPEED, {**beside, "job": "node"}, f"{speed}x60"))
-        slow = [firing(alerts.slow, at, speed // 2) for at, speed in zip(first, speeds, strict=True) if speed]
+        slow = [
+            firing(alerts.slow, at, speed // 2 * 8 / GIGA) for at, speed in zip(first, speeds, strict=True) if speed
+        ]
         checks += [silent(alerts.slow, 24), Expectation(Duration.of(minutes=25), alerts.slow.name, tuple(slow))]
     return shared("fabric-ports", "ports that are down, slow or gone", alerts.down.origin, inputs, *checks)
 

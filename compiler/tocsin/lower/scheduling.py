@@ -75,7 +75,7 @@ def _kueue(factory: Factory) -> Case:
         # Both replicas of the manager show the gauge. A queue that is new has not waited so long.
         expr=f"max by ({by}) (min_over_time({waiting}[{window}])) > 0\n"
         f"and on ({by}) group by ({by}) ({waiting} offset {window})",
-        summary="Workloads wait in a queue of Kueue",
+        summary="Workloads wait in the queue {{ $labels.cluster_queue }} of Kueue",
         description=f"{{{{ $labels.cluster_queue }}}} has not been empty for {window}; at least {{{{ $value }}}} "
         "workloads waited all the time: look at its quota, and at who uses it.",
         where=("cluster",),
@@ -102,7 +102,7 @@ def _pods(factory: Factory) -> Case:
         "ticket",
         expr=f"count by ({by}) (\n  max by ({pod}) (min_over_time({POD}[{window}])) == 1\n"
         f"  and on ({pod}) group by ({pod}) ({POD} offset {window})\n) > 0",
-        summary="No node fits some pods",
+        summary="No node fits some pods of {{ $labels.namespace }}",
         description=f"{{{{ $value }}}} pods of {{{{ $labels.namespace }}}} have found no node for {window}: see what "
         "they ask for, and which nodes are cordoned.",
         where=("cluster",),
@@ -148,6 +148,7 @@ def _not_ready(factory: Factory) -> Case:
 
 
 def _slurm(factory: Factory, limit: str, signal: str, metric: str, name: str, sign: str, text: str) -> Case:
+    summary = "Jobs queue in the Slurm of" if sign == ">" else "Nodes are down for the Slurm of"
     most = factory.limits[limit]
     alert = signal_alert(
         factory,
@@ -156,7 +157,7 @@ def _slurm(factory: Factory, limit: str, signal: str, metric: str, name: str, si
         "ticket",
         expr=f"max by (cluster) ({metric}) {sign} {number(most)}",
         hold=_HOLD,
-        summary="Jobs queue in Slurm" if sign == ">" else "Slurm has nodes that are down",
+        summary=f"{summary} {{{{ $labels.cluster }}}}",
         description=text.replace("{limit}", number(most)),
         where=("cluster",),
     )

@@ -53,7 +53,7 @@ def _cache(factory: Factory) -> Case:
         # A full cache is a well used one, as long as nobody waits for it.
         expr=f"max by ({_BY}) ({CACHE}) >= {number(share)}\nand on ({_BY}) (sum by ({_BY}) ({WAITING}) > 0)",
         hold=_HOLD,
-        summary="The cache of a vLLM is full, and requests wait",
+        summary=f"The cache of {_AT} is full, and requests wait",
         description=f"The key-value cache of {_AT} is used to {{{{ $value | humanizePercentage }}}}, at least "
         f"{percent(share)}, and requests wait for it: add servers, or allow fewer tokens.",
         where=("cluster",),
@@ -79,7 +79,7 @@ def _queue(factory: Factory, limit: str, metric: str, name: str, program: str) -
         "ticket",
         expr=f"sum by ({_BY}) ({metric}) > {number(most)}",
         hold=_HOLD,
-        summary=f"Requests queue at a {program}",
+        summary=f"Requests for {_AT} queue",
         description=f"{{{{ $value }}}} requests wait for {_AT}, more than {number(most)}: it takes in more than it "
         "can answer.",
         where=("cluster",),

@@ -46,11 +46,10 @@ Input = tuple[str, str]
 
 
 class Pager(NamedTuple):
-    """An owner who is paged for nodes; `layer` and `signal` are those of the first such page."""
+    """An owner who is paged for nodes; `layer` is that of the first such page."""
 
     owner: str
     layer: str
-    signal: str
 
 
 def is_possible(factory: Factory, cluster: Cluster) -> bool:
@@ -91,8 +90,7 @@ def _pagers(rules: Sequence[RuleFile]) -> tuple[Pager, ...]:
     for one in samples(rules, ()):
         labels = one.labels
         if "node" in labels and (labels["severity"] == "page" or labels["alertname"] == naming.NODE_DOWN):
-            owner, layer = labels["owner"], labels["layer"]
-            found.setdefault(owner, Pager(owner, layer, labels.get("signal", naming.HEARTBEAT)))
+            found.setdefault(labels["owner"], Pager(labels["owner"], labels["layer"]))
     return tuple(found[owner] for owner in sorted(found))
 
 
@@ -143,7 +141,7 @@ class _Story:
             name=ALERT,
             expr=f"count by (cluster) ({new}) >= {self._least}",
             hold=NO_TIME,
-            labels={"severity": "page", "owner": pager.owner, "layer": pager.layer, "signal": pager.signal},
+            labels={"severity": "page", "owner": pager.owner, "layer": pager.layer, "signal": naming.SEVERAL},
             annotations={
                 "summary": "{{ $value }} nodes of {{ $labels.cluster }} fault at once",
                 "description": f"{{{{ $value }}}} of {self._cluster.nodes} nodes of {{{{ $labels.cluster }}}} are down "

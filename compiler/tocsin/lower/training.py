@@ -47,8 +47,13 @@ def _place(metric: Metric) -> tuple[str, ...]:
     return ("cluster", *named) if "job_id" in named else ("cluster", *named, "instance")
 
 
+def _job(metric: Metric) -> str:
+    return "job {{ $labels.job_id }}" if "job_id" in metric.labels else "the job at {{ $labels.instance }}"
+
+
 def _who(metric: Metric) -> str:
-    return "Job {{ $labels.job_id }}" if "job_id" in metric.labels else "The job at {{ $labels.instance }}"
+    job = _job(metric)
+    return job[0].upper() + job[1:]
 
 
 def _labels(factory: Factory, metric: Metric, job: str) -> dict[str, str]:
@@ -99,7 +104,7 @@ def _not_a_number(factory: Factory, metric: Metric) -> Alert:
         "ticket",
         expr=f"count by ({naming.by(_place(metric))}) ({name} != {name} or abs({name}) == Inf) > 0",
         hold=Duration.of(minutes=2),
-        summary="The loss of a training job is no number any more",
+        summary=f"The loss of {_job(metric)} is no number any more",
         description=f"{_who(metric)} goes on with a loss that is infinite or no number: what it computes from here "
         "on is lost. Stop it, and begin again at its last checkpoint.",
         where=("cluster",),
@@ -117,9 +122,9 @@ def _spike(factory: Factory, metric: Metric, factor: Fraction) -> Alert:
         expr=f"max by ({by}) (\n  {name} > {number(factor)} * (quantile_over_time(0.5, {name}[1h]) > 0)\n"
         f"  and {name} offset 30m\n)",
         hold=Duration.of(minutes=5),
-        summary="The loss of a training job is far above what it was",
-        description=f"{_who(metric)} has a loss of {{{{ $value }}}}, more than {number(factor)} times its median "
-        "of the last hour: look at its data and its boards before it goes on.",
+        summary=f"The loss of {_job(metric)} is far above what it was",
+        description=f"{_who(metric)} has a loss of {{{{ $value | humanize }}}}, more than {number(factor)} times its "
+        "median of the last hour: look at its data and its boards before it goes on.",
         where=("cluster",),
     )
 
@@ -134,7 +139,7 @@ def _input_bound(factory: Factory) -> Case:
         "ticket",
         expr=f"max by ({by}) (rate({metric.name}[10m])) > {number(share)}",
         hold=_HOLD,
-        summary="A training job waits for its data",
+        summary=f"{_who(metric)} waits for its data",
         description=f"{_who(metric)} waits for data for {{{{ $value | humanizePercentage }}}} of its time, more than "
         f"{percent(share)}: its loader or its storage is too slow for its boards.",
         where=("cluster",),
@@ -159,7 +164,7 @@ def _straggler(factory: Factory) -> Case:
         expr=f"{mean} * {number(share)}\n> on ({naming.by(job)}) group_left ()\n"
         f"quantile by ({naming.by(job)}) (0.5, {mean})",
         hold=_HOLD,
-        summary="A rank of a training job holds the others up",
+        summary=f"A rank of {_job(metric)} holds the others up",
         description=f"{_who(metric)} has a rank at {{{{ $labels.instance }}}} that is slower than {percent(share)} of "
         "its median: look at the board and the links that it works on.",
         where=("cluster",),
@@ -191,7 +196,7 @@ def _overdue(factory: Factory) -> Case:
         f"and on ({by}) group by ({by}) ({metric.name})\n"
         f"and on ({by}) group by ({by}) ({metric.name} offset {window})",
         hold=Duration.of(minutes=2),
-        summary="A training job writes no checkpoints",
+        summary=f"{_who(metric)} writes no checkpoints",
         description=f"{_who(metric)} has written no checkpoint for {window}: whatever fails now costs all of its work "
         "since then.",
         where=("cluster",),

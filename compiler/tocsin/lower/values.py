@@ -57,8 +57,9 @@ def _alert(factory: Factory, cluster: Cluster, label: Label, most: int, shown: l
         expr=f"{naming.LABEL_VALUES}{{cluster={quote(cluster.name)}, label={quote(label.name)}}} > {most}",
         hold=Duration.of(minutes=5),
         summary=f"The label {label.name} has too many values in {{{{ $labels.cluster }}}}",
-        description=f"{{{{ $value }}}} values of {label.name} are there at a time in {{{{ $labels.cluster }}}}, and "
-        f"the capacity plan counts with {most}: find what makes them, or raise `max_values`.",
+        description=f"{{{{ $value | humanize }}}} values of {label.name} are there at a time in "
+        f"{{{{ $labels.cluster }}}}, and the capacity plan counts with {most}: find what makes them, "
+        "or raise `max_values`.",
         where=("cluster",),
     )
 

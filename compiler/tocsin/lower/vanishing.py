@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tocsin import naming
-from tocsin.indicators import ends
+from tocsin.indicators import SLICED, ends
 from tocsin.lower.alerts import links
-from tocsin.lower.burns import place
+from tocsin.lower.burns import named, place
 from tocsin.plan.rules import Alert
 from tocsin.units import Duration, number, percent
 
@@ -33,10 +33,14 @@ def vanishing(factory: Factory, slo: Slo, me: str) -> Alert | None:
     unit = naming.slo_total(slo.windows.unit) + me
     # Where none came for so long there is nothing to miss: the service is another cluster's, or still planned.
     known = f"({unit} or 0 * {naming.slo_total(max(slo.windows.all))}{me})"
+    summary = f"{named(slo)} sees no traffic"
     # All together: a service that is renamed is not missed.
     if slo.expected is None:
         expr = f"{known}\nunless on ({naming.by(where)}) {unit}"
         what = "No series tells of its events any more: nothing fails, but perhaps nobody is served."
+        if slo.kind in SLICED:
+            summary = f"Nothing tells of {named(slo)} any more"
+            what = "No series is left of what it measures, so that no time counts: perhaps nothing is done."
     else:
         together = f"sum by ({naming.by(where)}) {known}" if where else f"sum {known}"
         expr = f"{known}\nand on ({naming.by(where)}) ({together} < {number(slo.expected * SHARE)})"
@@ -50,7 +54,7 @@ def vanishing(factory: Factory, slo: Slo, me: str) -> Alert | None:
         hold=HOLD,
         labels={"severity": "ticket", "owner": slo.owner, "layer": slo.layer, "slo": slo.id},
         annotations={
-            "summary": f"{slo.id} sees no traffic",
+            "summary": summary,
             "description": what,
             **links(factory, slo.owner, ALERT, where, "slos", slo.id),
         },

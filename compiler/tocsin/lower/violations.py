@@ -80,8 +80,8 @@ def _alerts(factory: Factory, cluster: Cluster, job: str, signal: Signal, *, on_
         expr=f"{naming.LABEL_VIOLATIONS}{of_job} > 0",
         hold=Duration.of(minutes=5),
         summary=f"The job {job} at {{{{ $labels.instance }}}} breaks the label schema",
-        description=f"{{{{ $value }}}} series of {job} at {{{{ $labels.instance }}}} break the schema by their label "
-        f"{{{{ $labels.{VIOLATES} }}}}. {done}",
+        description=f"{{{{ $value | humanize }}}} series of {job} at {{{{ $labels.instance }}}} break the schema by "
+        f"their label {{{{ $labels.{VIOLATES} }}}}. {done}",
         where=where,
     )
     yield signal_alert(
@@ -93,8 +93,8 @@ def _alerts(factory: Factory, cluster: Cluster, job: str, signal: Signal, *, on_
         expr=f"max by ({_TARGET}) (scrape_samples_scraped{of_job} > 0 and up{of_job} == 0)",
         hold=Duration.of(minutes=5),
         summary=f"Prometheus refuses what the job {job} at {{{{ $labels.instance }}}} answers",
-        description=f"{job} at {{{{ $labels.instance }}}} answers with {{{{ $value }}}} samples, and none of them is "
-        "stored: they exceed a limit of the job, or one of them cannot be read.",
+        description=f"{job} at {{{{ $labels.instance }}}} answers with {{{{ $value | humanize }}}} samples, and "
+        "none of them is stored: they exceed a limit of the job, or one of them cannot be read.",
         where=where,
     )
 

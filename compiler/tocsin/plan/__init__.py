@@ -11,7 +11,7 @@ from tocsin.plan.sizes import Sizes
 
 
 class Plan(NamedTuple):
-    """Everything that will be written for one factory."""
+    """Everything that will be written for one factory. `first_steps` are what to do about its own alerts, by name."""
 
     factory: str
     servers: tuple[Server, ...]
@@ -25,6 +25,7 @@ class Plan(NamedTuple):
     settings: tuple[SettingsFile, ...] = ()
     job_hooks: tuple[JobHooks, ...] = ()
     pages: tuple[Page, ...] = ()
+    first_steps: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def tests(self) -> int:

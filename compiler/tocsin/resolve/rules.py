@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.catalog import DEEP_JOB, exporter_kinds, recorded_metrics
-from tocsin.diagnostics import near
 from tocsin.factory.owners import LAYERS
 from tocsin.factory.rules import OwnAlert, OwnFiring, OwnRecord, OwnTest
 from tocsin.promql import metric_names, selectors
 from tocsin.resolve.owners import known_owner
+from tocsin.resolve.signals import tell_unknown
 from tocsin.units import NO_TIME
 
 if TYPE_CHECKING:
@@ -87,9 +87,7 @@ def resolve_alerts(
             log.error("ALR101", what, document.places.key(*path), "choose another name")
         expr = _expr(document, path, rule.expr, log)
         if rule.signal and rule.signal not in signals and not document.is_broken("signals"):
-            close = near(rule.signal, signals)
-            hint = f"did you mean '{close}'?" if close else "name one that is collected, or leave it out"
-            log.error("SIG101", f"no signal is called '{rule.signal}'", document.places.value(*path, "signal"), hint)
+            tell_unknown(rule.signal, signals, document.places.value(*path, "signal"), log)
         if expr is None:
             continue
         of_signal = signals[rule.signal].layer if rule.signal and rule.signal in signals else ""

@@ -17,7 +17,7 @@ from tocsin.spec.slos import selected
 from tocsin.units import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from fractions import Fraction
 
     from tocsin.diagnostics import Log
@@ -148,12 +148,27 @@ def _named(document: Document, section: str, before: dict[str, Span], log: Log) 
         elif id_ in known or document.is_broken("signals", "define", id_):
             found[id_] = place
         else:
-            close = near(id_, known)
-            usual = ", ".join(kind.id for kind in signal_kinds().values() if kind.mandatory)
-            lawful = f"define it under `signals.define`, or choose from the catalogue, such as {usual}"
-            hint = f"did you mean '{close}'?" if close else lawful
-            log.error("SIG101", f"no signal is called '{id_}'", place, hint)
+            tell_unknown(id_, known, place, log)
     return found
+
+
+def tell_unknown(id_: str, known: Collection[str], place: Span, log: Log) -> None:
+    """A name that no signal has: a slip of the hand, or what is still to be defined."""
+    close = near(id_, known)
+    hint = f"did you mean '{close}'?"
+    if not close or not _is_slip(id_, close):
+        usual = ", ".join([kind.id for kind in signal_kinds().values() if kind.mandatory][:2])
+        form = f"`{id_}: {{metric: ..., type: counter, unit: ..., layer: application, job: ...}}`"
+        hint = f"define it under `signals.define`, as {form}, or choose from the catalogue, such as {usual}"
+    if id_ in signal_kinds():
+        hint = "name it under `signals.collect`, since nothing collects it"
+    log.error("SIG101", f"no signal is called '{id_}'", place, hint)
+
+
+def _is_slip(id_: str, close: str) -> bool:
+    """Whether each word is meant as one of the other name: `train_steps` is no slip for `train_loss`."""
+    words = close.split("_")
+    return id_.replace("_", "") == "".join(words) or all(near(word, words) for word in id_.split("_"))
 
 
 def _check_carriers(signal: Signal, document: Document, targets: Targets, log: Log) -> None:

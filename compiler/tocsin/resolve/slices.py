@@ -10,6 +10,7 @@ from tocsin.diagnostics import near
 from tocsin.factory.clusters import paces
 from tocsin.indicators import Composite, Part, Slices, Slowdown, TimeSlice, Utilisation
 from tocsin.promql import Selector
+from tocsin.resolve.signals import tell_unknown
 from tocsin.units import NO_TIME, Duration, percent
 
 if TYPE_CHECKING:
@@ -95,9 +96,7 @@ def _of_signal(id_: str, key: str, around: Around, log: Log) -> Metric | None:
     signal = around.signals.get(id_)
     if signal is None:
         if not document.is_broken("signals", "define", id_) and not document.is_broken("signals"):
-            close = near(id_, {*around.signals, *signal_kinds()})
-            hint = f"did you mean '{close}'?" if close else "define it under `signals.define`"
-            log.error("SIG101", f"no signal is called '{id_}'", place, hint)
+            tell_unknown(id_, {*around.signals, *signal_kinds()}, place, log)
         return None
     if len(signal.metrics) != 1:
         names = ", ".join(metric.name for metric in signal.metrics) or "none"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tocsin.verify.amtool import judge_notifications, judge_routes
-from tocsin.verify.brought import judge_brought
 from tocsin.verify.counters import judge_counters
 from tocsin.verify.dashboards import judge_dashboards
 from tocsin.verify.promtool import judge_configurations, judge_rules, judge_tests
@@ -43,7 +42,6 @@ def verify(artifacts: Sequence[Artifact], promtool: Tool, amtool: Tool, log: Log
                 lambda: judge_configurations(promtool, files, folder, log),
                 lambda: judge_notifications(amtool, files, folder, log),
                 lambda: judge_dashboards(files, log),
-                lambda: judge_brought(files, log),
                 lambda: judge_counters(files, log),
                 lambda: judge_scripts(files, folder, log),
             ]
