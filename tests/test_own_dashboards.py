@@ -460,6 +460,45 @@ def test_a_dashboard_looks_back_to_the_end_of_the_longest_tier(expr: str, messag
     assert [one.message.partition(": ")[2] or one.message for one in log.sorted()] == ([message] if message else [])
 
 
+TAKEN = [
+    ('{"METRIC.name", label="x"}', "3.0"),
+    ('up{"k8s.node"="a"}', "3.0"),
+    ('sum by ("k8s.node") (up)', "3.0"),
+    ('label_replace(up, "k8s.node", "$1", "node", "(.*)")', "3.0"),
+    ("time() - max(up) > 10m", "2.54"),
+    ("up > 1_000", "2.54"),
+    ("max_over_time(up[300])", "2.54"),
+    ("histogram_avg(up)", "2.51"),
+    ('up{node=~"(?<n>.*)"}', "2.51"),
+    ("first_over_time(up[5m])", "3.7"),
+    ("max_over_time(up[5m * 2])", "3.4"),
+    ("up fill(0) + up", "3.10"),
+]
+
+
+@pytest.mark.parametrize(("expr", "since"), TAKEN)
+def test_what_the_release_takes_is_no_mistake_of_a_dashboard(expr: str, since: str, tmp_path: Path) -> None:
+    """A rule has to be one for every release that is tested; a dashboard is asked of one."""
+    (tmp_path / "team.json").write_text(json.dumps(page(panel(expr))), "utf-8")
+    major, minor = map(int, since.split("."))
+    before = f"{major}.{minor - 1}" if minor else "2.53"
+    for release, expected in ((since, []), ("3.14", []), (before, ["PQL105"])):
+        text = TEAM.replace('prometheus: "3.5"', f'prometheus: "{release}"')
+        (tmp_path / "spec.yaml").write_text(text, "utf-8")
+        log = Log()
+        compile_spec(str(tmp_path / "spec.yaml"), log, {})
+        assert [one.code for one in log.sorted()] == expected, release
+
+
+def test_what_was_removed_is_refused_by_the_releases_after_it(tmp_path: Path) -> None:
+    (tmp_path / "team.json").write_text(json.dumps(page(panel("holt_winters(up[1h], 0.5, 0.5)"))), "utf-8")
+    for release, expected in (("2.53", []), ("3.0", ["PQL105"])):
+        (tmp_path / "spec.yaml").write_text(TEAM.replace('prometheus: "3.5"', f'prometheus: "{release}"'), "utf-8")
+        log = Log()
+        compile_spec(str(tmp_path / "spec.yaml"), log, {})
+        assert [one.code for one in log.sorted()] == expected, release
+
+
 def table(*exprs: str, steps: list[Any] | None = None, url: str = "") -> dict[str, Any]:
     """A table of these queries, with a data link."""
     return {

@@ -20,6 +20,7 @@ from tocsin.promtypes.labels import Labels
 from tocsin.promtypes.quantity import ANY, of_metric
 from tocsin.promtypes.vector import Vector
 from tocsin.units import Duration
+from tocsin.versions import KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,7 +56,7 @@ class World(NamedTuple):
     `schema` are the label rules of a spec, `keep` how far back the servers look, `interval` how often rules are
     evaluated. Where a data source reads the tiers of a retention, `keep` is that of the longest of all series, and
     `longer` says which series another one keeps beyond it; all in ms. `whole` says that a name which is not in `series`
-    but in the catalogue is scraped nowhere. `new_le` is whether Prometheus writes `le="1"` as `le="1.0"`.
+    but in the catalogue is scraped nowhere. `prometheus` is its release.
     """
 
     series: Mapping[str, Vector]
@@ -63,8 +64,13 @@ class World(NamedTuple):
     keep: int
     interval: int
     whole: bool
-    new_le: bool
+    prometheus: tuple[int, ...]
     longer: Mapping[str, int] | None = None
+
+    @property
+    def new_le(self) -> bool:
+        """Whether Prometheus writes `le="1"` as `le="1.0"`."""
+        return self.prometheus >= (3,)
 
     def unnamed(self, name: str) -> str:
         """Why no series can have the name; empty where one can."""
@@ -113,7 +119,7 @@ def of_catalogue() -> World:
         for name, vector in _series(metrics[0], least.get(metrics[0].exporter, DEFAULT_INTERVAL)).items():
             series[name] = vector if len(metrics) == 1 else _of_several(vector, metrics)
     series |= _everywhere(DEFAULT_INTERVAL)
-    return World(series, {}, DEFAULT_KEEP, DEFAULT_INTERVAL, whole=False, new_le=True)
+    return World(series, {}, DEFAULT_KEEP, DEFAULT_INTERVAL, whole=False, prometheus=KNOWN["prometheus"][1])
 
 
 def scraped(factory: Factory) -> World:
@@ -131,8 +137,8 @@ def scraped(factory: Factory) -> World:
     for metric in (*_shown(factory), *factory.metrics.values()):
         series |= _series(metric, intervals.get(metric.exporter, factory.interval))
     series |= _everywhere(factory.interval)
-    new_le = factory.targets.prometheus >= (3,)
-    return World(series, factory.labels, factory.retention.hot.keep, factory.interval, whole=True, new_le=new_le)
+    release = factory.targets.prometheus
+    return World(series, factory.labels, factory.retention.hot.keep, factory.interval, whole=True, prometheus=release)
 
 
 def from_tiers(world: World, retention: Retention) -> World:
