@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tocsin.dashboard.filled import variables
 from tocsin.dashboard.form import borrows, dicts, foreign, listed, panels, targets, titled
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _of_variable(written: Any) -> Iterator[Query]:
             yield Query(text, text)
         elif comma:
             at = start + len(expr) + 1 + written.index(label)
-            labels = () if "$" in label else (Shown(label, "its list of values", text, at, at + len(label)),)
+            labels = () if [*variables(label)] else (Shown(label, "its list of values", text, at, at + len(label)),)
             yield Query(expr, text, start, labels)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.dashboard.asked import asked
-from tocsin.dashboard.filled import ANY, NAME, filled
+from tocsin.dashboard.filled import ANY, NAME, filled, fillings
+from tocsin.dashboard.filled import variables as named_in
 from tocsin.dashboard.form import listed
 from tocsin.diagnostics import Related, near
 from tocsin.pattern import PatternError, matches
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _VARIABLE_NAME = re.compile(r"[A-Za-z_]\w*")
 _GIVEN = ("__", "timeFilter", "timeFrom", "timeTo")  # what the names of Grafana's own variables begin with
+_SHORT = "PQL211"  # a window holds too few samples
 _SHOWN = 8  # names in one hint
 UNKNOWN = ""  # the code of a fault that is about a name which no series of the world has
 
@@ -101,10 +104,9 @@ class _Judge:
             what, hint = "a query of it has no text", "write PromQL into `expr`, or remove the query"
             self.found.append(Fault("DSH103", self.where, what, hint, "", 0, 0))
             return None
-        given = filled(text)
-        for _, _, at, length in given.pieces:
-            self._check_variable(at, text[at : at + length], variables)
-        expr = self._parsed(given)
+        for at, variable in named_in(text):
+            self._check_variable(at, variable, variables)
+        given, expr = self._read(text)
         if expr is None:
             return None
         strange = [self._check_name(name) for name in metric_names(expr, alternatives=True)]
@@ -112,6 +114,7 @@ class _Judge:
         if given.is_bare:
             return None
         vector, findings = self._typed(given, expr)
+        findings = tuple(one for one in findings if one.code != _SHORT or not given.is_length(one.start, one.end))
         for one in findings:
             self._tell(one.code, one.message, one.hint, given.place(one.start), given.place(one.end))
         if any(strange) or findings:
@@ -122,10 +125,15 @@ class _Judge:
         return vector
 
     def _check_variable(self, start: int, variable: str, variables: frozenset[str]) -> None:
-        """A variable that the dashboard does not have stays what is written: no series has such a label."""
+        """A variable that the dashboard does not have stays what is written: no series has such a label.
+
+        In what label_replace() writes, it is the group of a pattern.
+        """
         found = _VARIABLE_NAME.search(variable)
         name = found[0] if found else ""
-        if name not in variables and not name.startswith(_GIVEN):
+        text = self.query.text
+        is_group = f"(?P<{name}>" in text or f"(?<{name}>" in text or text[:start].endswith("\\")
+        if name not in variables and not name.startswith(_GIVEN) and not is_group:
             close = near(name, variables)
             hint = f"did you mean `${close}`?" if close else "add it under `templating`, or leave it out of the query"
             what = f"it asks by the variable `{variable}`, which the dashboard does not have"
@@ -171,19 +179,18 @@ class _Judge:
         schema = {label: rule for label, rule in self.world.schema.items() if label not in free}
         return check(given.text, expr, self.world._replace(schema=schema))
 
-    def _parsed(self, given: Filled) -> Expr | None:
+    def _read(self, text: str) -> tuple[Filled, Expr | None]:
+        """The query as it can be read; what is no PromQL is told, unless a variable may make it one."""
+        first = filled(text)
         try:
-            return _tree(given.text)
+            return first, _tree(first.text)
         except PromqlError as error:
-            if given.is_bare:
-                try:
-                    return _tree(given.text.replace(NAME, "1"))
-                except PromqlError:
-                    pass
-            if error.is_taken(self.world.prometheus):
-                return None
-            self._tell("PQL105", error.message, error.hint, given.place(error.start), given.place(error.end))
-            return None
+            if not first.is_bare and not error.is_taken(self.world.prometheus):
+                self._tell("PQL105", error.message, error.hint, first.place(error.start), first.place(error.end))
+        for given in fillings(text) if first.is_bare else ():
+            with suppress(PromqlError):
+                return given, _tree(given.text)
+        return first, None
 
     def _tell(self, code: str, what: str, hint: str, start: int, end: int) -> None:
         at = self.query.start
