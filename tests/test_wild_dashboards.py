@@ -96,7 +96,7 @@ def test_those_queries_can_be_read_whatever_a_variable_is() -> None:
         ("sum by (node) (rate(up[$window])", [("PQL105", "")]),
         ('label_replace(up, "node", "$host", "instance", "(?P<host>.*):.*")', []),
         ('label_replace(up, "node", "$host", "instance", "(.*):.*")', [("DSH107", "$host")]),
-        ('up{instance=~"a\\\\$b"}', []),
+        ('up{job!~"a\\\\$b"}', []),
     ],
 )
 def test_what_is_known_of_a_query_is_judged_whatever_a_variable_is(

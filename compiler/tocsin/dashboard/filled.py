@@ -16,7 +16,7 @@ _STRING = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'|`[^`]*`"
 # Grafana, "Variable syntax" and its variableRegex: a name, a field of its value, a format. `$1` is of label_replace.
 _NAME = r"[A-Za-z_]\w*"
 _VARIABLE = rf"\$\{{{_NAME}(?:\.[^:^}}]+)?(?::[^}}]+)?\}}|\$(?!\d)\w+|\[\[{_NAME}(?::\w+)?\]\]"
-_IN_STRING = re.compile(_VARIABLE)
+_IN_STRING = re.compile(rf"(?<!\\)(?:{_VARIABLE})")  # `\\$` is a dollar of a pattern
 _TOKEN = re.compile(
     rf"""(?P<string>{_STRING}) | \#[^\n]* | (?P<offset>(?<![\w:])offset\s+-?\s*(?=\$|\[\[|\d))
     | (?P<variable>{_VARIABLE}) | (?P<bracket>\[) | (?P<brace>[{{}}])""",

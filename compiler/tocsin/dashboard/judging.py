@@ -132,7 +132,7 @@ class _Judge:
         found = _VARIABLE_NAME.search(variable)
         name = found[0] if found else ""
         text = self.query.text
-        is_group = f"(?P<{name}>" in text or f"(?<{name}>" in text or text[:start].endswith("\\")
+        is_group = f"(?P<{name}>" in text or f"(?<{name}>" in text
         if name not in variables and not name.startswith(_GIVEN) and not is_group:
             close = near(name, variables)
             hint = f"did you mean `${close}`?" if close else "add it under `templating`, or leave it out of the query"
