@@ -578,11 +578,6 @@ def test_a_panel_that_shows_what_another_asked_for_has_no_query_of_its_own(sourc
     assert list(judged(made, brought=True)) == []
 
 
-def test_what_tocsin_cannot_check_is_not_said_to_be_unknown_to_grafana() -> None:
-    (problem,) = problems(page(panel(), {"type": "alertlist", "title": "Alerts"}))
-    assert problem.message == "the panel 'Alerts' is of the type `alertlist`, which tocsin does not know how to check"
-
-
 def test_variables_and_annotations_are_asked_about_too(tmp_path: Path) -> None:
     variable = {"type": "query", "name": "node", "query": 'label_values(DCGM_FI_DEV_GPU_TEMP{colour="x"}, node)'}
     annotation = {"name": "x", "enable": True, "iconColor": "red", "expr": "rate(DCGM_FI_DEV_GPU_TEMP[5m])"}

@@ -1,6 +1,6 @@
 """The classic form of Grafana's dashboards: what has it, what does not, and what can be brought into it."""
 
-from tocsin.dashboard.form import LINK, SCHEMA, SOURCE, borrows, foreign, listed, panels, queries, targets, titled
+from tocsin.dashboard.form import LINK, SCHEMA, SOURCE, listed, panels, queries, targets, titled, unwrapped
 from tocsin.dashboard.problems import Problem, problems
 from tocsin.dashboard.upgrade import upgraded
 
@@ -9,13 +9,12 @@ __all__ = [
     "SCHEMA",
     "SOURCE",
     "Problem",
-    "borrows",
-    "foreign",
     "listed",
     "panels",
     "problems",
     "queries",
     "targets",
     "titled",
+    "unwrapped",
     "upgraded",
 ]

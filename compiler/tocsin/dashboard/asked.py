@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.dashboard.filled import variables
-from tocsin.dashboard.form import borrows, dicts, foreign, listed, panels, targets, titled
+from tocsin.dashboard.form import dicts, listed, panels, targets, titled
+from tocsin.dashboard.sources import answers, named_sources, other
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,19 +57,22 @@ class Asking(NamedTuple):
 
 def asked(model: Model) -> Iterator[Asking]:
     """Everything that asks Prometheus, in the order of the dashboard."""
+    named = named_sources(model)
     for panel in panels(model):
-        asks = [target for target in targets(panel) if not foreign(target) and not borrows(panel, target)]
-        seen = [target for target in asks if not _is_hidden(target)]
+        asks = [target for target in targets(panel) if not answers(panel, target, named)]
         if asks:
+            # What other data sources answer may have any field.
+            is_alone = all(_is_hidden(target) for target in targets(panel) if answers(panel, target, named))
+            seen = [target for target in asks if not _is_hidden(target)] if is_alone else []
             joined = tuple(_joined(panel, seen))
             queries = tuple(_of_target(target, joined) for target in asks)
             yield Asking(f"the panel '{titled(panel)}'", queries, tuple(_handed_on(panel, seen)))
     for variable in listed(model, "templating"):
-        if not foreign(variable) and variable.get("type") == "query":
+        if not other(variable.get("datasource"), named) and variable.get("type") == "query":
             yield Asking(f"the variable '{variable.get('name')}'", tuple(_of_variable(variable.get("query"))))
     for annotation in listed(model, "annotations"):
         written = annotation.get("expr")
-        if not foreign(annotation) and isinstance(written, str) and written.strip():
+        if not other(annotation.get("datasource"), named) and isinstance(written, str) and written.strip():
             texts = [("title", annotation.get("titleFormat")), ("text", annotation.get("textFormat"))]
             labels = tuple(shown for what, text in texts for shown in _in(_LEGEND, text, f"its {what}"))
             yield Asking(f"the annotation '{annotation.get('name')}'", (Query(written, written, 0, labels),))
@@ -119,7 +123,7 @@ def _in(pattern: re.Pattern[str], text: Any, what: str) -> Iterator[Shown]:
 def _handed_on(panel: Model, asks: list[Model]) -> Iterator[Shown]:
     """The labels whose values the data links of a panel take along."""
     columns = _columns(panel, asks)
-    for link in _links(panel):
+    for link in _links(panel) if asks else ():
         what = f"the link '{link.get('title') or link.get('url')}'"
         yield from _in(_OF_SERIES, link.get("url"), what)
         for shown in _in(_OF_ROW, link.get("url"), what) if columns is not None else ():
@@ -143,7 +147,7 @@ def _columns(panel: Model, asks: list[Model]) -> dict[str, str] | None:
 
 def _joined(panel: Model, asks: list[Model]) -> Iterator[Shown]:
     """The label by which the rows of several queries become one."""
-    if _columns(panel, asks) is None:
+    if not asks or _columns(panel, asks) is None:
         return
     for step in _steps(panel):
         name = _dict(step.get("options")).get("byField")

@@ -49,15 +49,16 @@ class Fault(NamedTuple):
     start: int
     end: int
     name: str = ""
+    is_doubt: bool = False
 
     def tell(self, title: str, made: Made, named: Span, log: Log, *, doubt: bool = False) -> None:
         """Tell it at its characters in what the dashboard was made of, or where the spec has `named` that.
 
-        A `doubt` is a warning: what the fault is about may be there all the same.
+        A doubt is a warning: what the fault is about may be there, or harm nobody, all the same.
         """
         place = (made.place(self.text, self.start, self.end) if self.text else None) or named
         there = [Related(named, "the file is named here")] if place != named else []
-        tell = log.warning if doubt else log.error
+        tell = log.warning if doubt or self.is_doubt else log.error
         tell(self.code, f"{self.where} of '{title}': {self.message}", place, self.hint, there)
 
 
@@ -71,7 +72,7 @@ def faults(model: dict[str, Any], world: World, named: Sequence[Named] = ()) -> 
 def _of_asking(asking: Asking, world: World, named: Sequence[Named], variables: frozenset[str]) -> Iterator[Fault]:
     answers: list[Vector | None] = []
     for query in asking.queries:
-        judge = _Judge(asking.where, query, world, named)
+        judge = _Judge(asking.where, query, world, named, is_alone=len(asking.queries) == 1)
         answers.append(judge.answer(variables))
         yield from judge.found
     known = [answer for answer in answers if answer is not None]
@@ -93,8 +94,8 @@ def _without(where: str, shown: Shown, answer: Vector) -> Fault:
 class _Judge:
     """Judges one query."""
 
-    def __init__(self, where: str, query: Query, world: World, named: Sequence[Named]) -> None:
-        self.where, self.query, self.world, self.named = where, query, world, named
+    def __init__(self, where: str, query: Query, world: World, named: Sequence[Named], *, is_alone: bool) -> None:
+        self.where, self.query, self.world, self.named, self.is_alone = where, query, world, named, is_alone
         self.found: list[Fault] = []
 
     def answer(self, variables: frozenset[str]) -> Vector | None:
@@ -102,7 +103,7 @@ class _Judge:
         text = self.query.text
         if not isinstance(text, str) or not text.strip():
             what, hint = "a query of it has no text", "write PromQL into `expr`, or remove the query"
-            self.found.append(Fault("DSH103", self.where, what, hint, "", 0, 0))
+            self.found.append(Fault("DSH103", self.where, what, hint, "", 0, 0, is_doubt=not self.is_alone))
             return None
         for at, variable in named_in(text):
             self._check_variable(at, variable, variables)

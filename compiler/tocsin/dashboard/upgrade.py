@@ -3,8 +3,9 @@
 grafanalib 0.7.1, the last release, writes schema version 12: one below the oldest that Grafana still migrates, with
 nulls and fields that Grafana's schema does not have, data sources as names, empty refIds, and the text "null" as the
 value of a base threshold. Those are put right here, as are the rows of before version 16 and what an export for sharing
-adds. Panels of a plugin that Grafana no longer has (`graph`, `singlestat`) are refused by name: which options their
-successors need nobody but their author knows. What is left is judged by Grafana's own schema in every build.
+adds: its data sources become variables, its constants what they are, its library panels are written out. Panels that
+Grafana no longer has (`graph`, `singlestat`) stay as they are written: Grafana makes their successors of them. What is
+left is judged by Grafana's own schema in every build.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from __future__ import annotations
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-from tocsin.dashboard.form import BORROWED, BUILT_IN, LINK, SCHEMA, SOURCE, borrows, listed, targets
+from tocsin.dashboard.form import LINK, SCHEMA, SOURCE, dicts, listed, targets, written_out
+from tocsin.dashboard.kinds import CORE, WITHOUT_QUERIES
+from tocsin.dashboard.sources import BORROWED, EXPRESSION, MIXED, OWN, answers, is_strange, named_sources, other
 from tocsin.jsontext import Text
 
 if TYPE_CHECKING:
@@ -35,8 +38,9 @@ _COLUMNS, _HEIGHT = 24, 8
 
 def upgraded(model: Model) -> Model:
     """The dashboard in the form of schema version 39 or, where it is newer, its own."""
+    named, model = named_sources(model), _with_constants(model)
     page = _without(_whole(model), "dashboard")
-    shown = [_panel(panel) for panel in _laid_out(model)]
+    shown = [_panel(_whole(panel), named, model) for panel in _laid_out(model)]
     every = list(_deep(shown))
     known = {panel["id"] for panel in every if panel.get("id", 0) > 0}
     if len(known) < len(every):
@@ -44,15 +48,32 @@ def upgraded(model: Model) -> Model:
             panel["id"] = id_
     page["panels"] = shown
     page["schemaVersion"] = max(SCHEMA, page.get("schemaVersion", 0))
-    variables = [_variable(one) for one in listed(page, "templating") if one.get("type") != "datasource"]
     own = {"type": "datasource", "name": "datasource", "label": "Data Source", "query": "prometheus", "hide": 0}
-    page["templating"] = {"list": [own, *variables]}
-    page["annotations"] = {"list": [_sourced(one) for one in listed(page, "annotations")]}
+    page["templating"] = {"list": [own, *_variables(page, named)]}
+    page["annotations"] = {"list": [_sourced(one, named) for one in listed(page, "annotations")]}
     if isinstance(page.get("timepicker"), dict):
         page["timepicker"] = _without(page["timepicker"], "timepicker")
     if isinstance(page.get("links"), list):
         page["links"] = _links(page["links"])
     return page
+
+
+def _with_constants(model: Model) -> Model:
+    """The dashboard with the constants of an export for sharing in the places that wait for them."""
+    inputs = [one for one in dicts(model.get("__inputs")) if one.get("type") == "constant"]
+    values = {f"${{{one.get('name')}}}": one["value"] for one in inputs if isinstance(one.get("value"), str)}
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: filled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [filled(item) for item in value]
+        for name, constant in values.items() if isinstance(value, str) and "${" in value else ():
+            value = value.replace(name, constant)
+        return value
+
+    made: Model = filled(model) if values else model
+    return made
 
 
 def _links(links: list[Any]) -> list[Any]:
@@ -80,11 +101,11 @@ def _laid_out(model: Model) -> Iterator[Model]:
     lines += [(panel, 2 * int(panel.get("span") or 12), _HEIGHT) for row in rows for panel in row.get("panels") or ()]
     for panel, width, height in lines:
         if isinstance(panel.get("gridPos"), dict):
-            yield _whole(panel)
+            yield panel
             continue
         if x + width > _COLUMNS:
             x, y, tallest = 0, y + tallest, 0
-        yield {**_whole(panel), "gridPos": {"x": x, "y": y, "w": min(width, _COLUMNS), "h": height}}
+        yield {**panel, "gridPos": {"x": x, "y": y, "w": min(width, _COLUMNS), "h": height}}
         x, tallest = x + width, max(tallest, height)
 
 
@@ -94,19 +115,22 @@ def _deep(shown: list[Model]) -> Iterator[Model]:
         yield from panel.get("panels", ())
 
 
-def _panel(panel: Model) -> Model:
-    made = _without(_sourced(panel), "panel")
+def _panel(panel: Model, named: dict[str, str], model: Model) -> Model:
+    panel = _whole(written_out(model, panel))
+    is_known = panel.get("type") in CORE
+    made = _without(_sourced(panel, named), "panel") if is_known else _sourced(panel, named)
     if isinstance(made.get("links"), list):
         made["links"] = _links(made["links"])
     field = made.get("fieldConfig")
     if isinstance(field, dict):
         made["fieldConfig"] = _fields(field)
     if panel.get("type") == "row":
-        inner = [_panel(one) for one in panel.get("panels", ()) if isinstance(one, dict)]
+        inner = [_panel(one, named, model) for one in panel.get("panels", ()) if isinstance(one, dict)]
         return {"collapsed": False, **made, "panels": inner}
     if panel.get("type") == "text":
         return {key: value for key, value in made.items() if key not in ("targets", "datasource")}
-    made["targets"] = _targets(panel)
+    if "targets" in panel or panel.get("type") not in WITHOUT_QUERIES | {None}:
+        made["targets"] = _targets(panel, named)
     return made
 
 
@@ -127,25 +151,38 @@ def _step(step: Model) -> Model:
     return {**_without(step, "step"), "value": None if value in (None, "null", "") else value}
 
 
-def _targets(panel: Model) -> list[Model]:
-    """Queries of Prometheus, or of another panel, each under a letter of its own."""
+def _targets(panel: Model, named: dict[str, str]) -> list[Model]:
+    """The queries, each under a letter of its own, and with who answers it."""
     asked = targets(panel)
     names = [str(target.get("refId") or "") for target in asked]
     if not all(names) or len(set(names)) < len(names):
         names = [ascii_uppercase[index % 26] * (index // 26 + 1) for index in range(len(asked))]
-    return [
-        {
-            **_without(_sourced({"datasource": BORROWED if borrows(panel, target) else None, **target}), "target"),
-            "refId": name,
-        }
-        for name, target in zip(names, asked, strict=True)
-    ]
+    return [{**_target(panel, target, named), "refId": name} for name, target in zip(names, asked, strict=True)]
 
 
-def _variable(variable: Model) -> Model:
+def _target(panel: Model, target: Model, named: dict[str, str]) -> Model:
+    source = target.get("datasource", panel.get("datasource"))
+    kind = answers(panel, target, named)
+    if not kind:
+        return {**_without(target, "target"), "datasource": dict(SOURCE)}
+    if other(source, named):
+        return {**target, "datasource": _source(source, named)}
+    return dict(target)  # of a type that is not written: that of its own or of the panel's name
+
+
+def _variables(page: Model, named: dict[str, str]) -> list[Model]:
+    """Those of the dashboard; what stands for a data source does so only where that is not Prometheus."""
+    every = [_variable(one, named) for one in listed(page, "templating")]
+    found = [one for one in every if one.get("type") != "datasource" or is_strange(other(f"${one.get('name')}", named))]
+    written = {one.get("name") for one in every}
+    inputs = [name for name in named if name not in written and is_strange(other(f"${name}", named))]
+    return [*({"type": "datasource", "name": name, "query": named[name]} for name in inputs), *found]
+
+
+def _variable(variable: Model, named: dict[str, str]) -> Model:
     made = _without(variable, "variable")
     if made.get("type") in ("query", "adhoc"):
-        made = _sourced({"datasource": None, **made})
+        made = _sourced({"datasource": None, **made}, named)
     current = made.get("current")
     if isinstance(current, dict):
         chosen = {key: current[key] for key in ("text", "value") if current.get(key) is not None}
@@ -155,12 +192,19 @@ def _variable(variable: Model) -> Model:
     return made
 
 
-def _sourced(part: Model) -> Model:
-    """A part with the data source of the dashboard in place of the one that it names."""
-    if "datasource" not in part:
-        return dict(part)
-    source = part["datasource"]
+def _sourced(part: Model, named: dict[str, str]) -> Model:
+    """A part with the data source of the dashboard in place of a Prometheus that it names."""
+    return {**part, "datasource": _source(part["datasource"], named)} if "datasource" in part else dict(part)
+
+
+def _source(source: Any, named: dict[str, str]) -> Model:
+    """Prometheus is that of the dashboard; who else answers stays who it is."""
     uid = source.get("uid") if isinstance(source, dict) else source
-    if uid in BUILT_IN:
-        return {**part, "datasource": {"type": "grafana" if uid == "grafana" else "datasource", "uid": uid}}
-    return {**part, "datasource": dict(SOURCE)}
+    if uid in (BORROWED, MIXED, *OWN):
+        return {"type": "grafana" if uid == "grafana" else "datasource", "uid": uid}
+    kind = other(source, named)
+    if not kind:
+        return dict(SOURCE)
+    if kind == EXPRESSION:
+        return {"type": EXPRESSION, "uid": EXPRESSION}
+    return {"type": kind, "uid": uid} if isinstance(uid, str) and uid else {"type": kind}
