@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tocsin.dashboard.asked import asked
 from tocsin.dashboard.filled import ANY, NAME, filled, fillings
 from tocsin.dashboard.filled import variables as named_in
-from tocsin.dashboard.form import listed
+from tocsin.dashboard.form import dicts, listed
 from tocsin.diagnostics import Related, near
 from tocsin.pattern import PatternError, matches
 from tocsin.promql import PromqlError, metric_names, parse, selectors
@@ -64,7 +64,8 @@ class Fault(NamedTuple):
 
 def faults(model: dict[str, Any], world: World, named: Sequence[Named] = ()) -> Iterator[Fault]:
     """All that is wrong with what a dashboard asks in a world, where some labels have these values only."""
-    variables = frozenset(("datasource", *(str(one.get("name")) for one in listed(model, "templating"))))
+    given = (*listed(model, "templating"), *dicts(model.get("__inputs")))
+    variables = frozenset(("datasource", *(str(one.get("name")) for one in given)))
     for asking in asked(model):
         yield from _of_asking(asking, world, named, variables)
 
