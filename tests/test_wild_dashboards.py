@@ -287,7 +287,7 @@ def test_an_export_for_sharing_is_read_with_what_it_carries(tmp_path: Path) -> N
     constant = {"type": "constant", "name": "job", "query": "${VAR_JOB}", "current": {"text": "${VAR_JOB}"}}
     shared = page(
         library,
-        panel("up{job='${VAR_JOB}'} + on (node) max by (node) (up{job='$job'})"),
+        panel("up{job='${VAR_JOB}'} + on (node) max by (node) (up{job='$job'})", id=8),
         __inputs=INPUTS,
         __elements={"lib": element},
         __requires=[{"type": "grafana", "id": "grafana", "name": "Grafana", "version": "11.0.0"}],

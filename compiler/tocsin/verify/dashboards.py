@@ -24,8 +24,8 @@ BROUGHT = ("own-", "mixin-")  # what the files of dashboards begin with that a t
 def judge_dashboards(files: Mapping[str, Artifact], log: Log) -> None:
     """The dashboard against the schema, and what a schema cannot say: unique ids, a uid that Grafana takes.
 
-    Grafana holds no file against its schema: what it does not know it leaves out, what is of an old form it migrates. So
-    of a dashboard that was brought a difference is a doubt; what we write ourselves has none.
+    Grafana holds no file against its schema: what it does not know it leaves out, and what is of an old form it makes
+    new. So of a dashboard that was brought a difference is a doubt; what we write ourselves has none.
     """
     for path, artifact in files.items():
         if path.startswith("grafana/dashboards/"):
