@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from own_pages import TEAM, compiled, emitted, page, panel, told, understood
+from own_pages import TEAM, compiled, emitted, graph, page, panel, table, told, understood
 from tocsin.dashboard.kinds import WITHOUT_QUERIES
 from tocsin.diagnostics import Log
 from tocsin.pipeline import compile_spec
@@ -276,6 +276,63 @@ def test_what_grafana_turns_into_another_panel_keeps_what_it_has(tmp_path: Path)
     (text,) = (one.text for one in made.artifacts if one.path.endswith("/own-team.json"))
     assert json.loads(text)["panels"][1].items() >= {key: old[key] for key in ("type", "aliasColors", "height")}.items()
     assert list(judged(json.loads(text), brought=True)) == []
+
+
+# --- fields that are called otherwise --------------------------------------------------------------------------------
+
+BY_NODE, BY_RACK = "max by (node) (up)", "max by (rack) (label_replace(up, 'rack', '$1', 'node', '(.*)'))"
+
+
+def step(kind: str, **options: Any) -> dict[str, Any]:
+    return {"id": kind, "options": options}
+
+
+def overridden(shown: dict[str, Any], *overrides: tuple[str, str, Any]) -> dict[str, Any]:
+    """A panel that sets something for fields by their names."""
+    for name, kind, value in overrides:
+        one = {"matcher": {"id": "byName", "options": name}, "properties": [{"id": kind, "value": value}]}
+        shown["fieldConfig"]["overrides"].append(one)
+    return shown
+
+
+JOINED_AND_RENAMED = [
+    step("joinByField", byField="node", mode="outer"),
+    step("organize", excludeByName={"Time": True}, indexByName={}, renameByName={"node": "Host", "Value #A": "Up"}),
+    step("organize", renameByName={"Host": "Server"}),
+]
+HOST = step("organize", renameByName={"node": "Host"})
+FORMS = [
+    (table(BY_NODE, BY_NODE, steps=JOINED_AND_RENAMED, url="?n=${__data.fields.Server}"), ""),
+    (table(BY_NODE, BY_NODE, steps=JOINED_AND_RENAMED, url="?n=${__data.fields.Rack}"), "Rack"),
+    (table(BY_NODE, steps=[step("organize", renameByName={"node": ""})], url="?n=${__data.fields.node}"), ""),
+    (
+        table(
+            BY_NODE,
+            BY_NODE,
+            steps=[step("organize", renameByName={"node": "Host"}), step("joinByField", byField="Host")],
+        ),
+        "",
+    ),
+    (table(BY_NODE, BY_RACK, steps=[{**step("joinByField", byField="node"), "filter": {"id": "byRefId"}}]), ""),
+    (table(BY_NODE, BY_RACK, steps=[step("joinByField", byField="node")]), "node"),
+    (
+        table(BY_NODE, steps=[step("renameByRegex", regex="(no)de", renamePattern="$1")], url="?n=${__data.fields.no}"),
+        "",
+    ),
+    (table(BY_NODE, steps=[step("calculateField", alias="Share")], url="?n=${__data.fields.Share}"), ""),
+    (overridden(table(BY_NODE, url="?n=${__data.fields.Host}"), ("node", "displayName", "Host")), ""),
+    (overridden(table(BY_NODE), ("Host", "links", [{"title": "x", "url": "?n=${__value.text}"}])), ""),
+    (graph(BY_NODE, url="?n=${__field.labels.rack}") | {"transformations": [step("labelsToFields", mode="rows")]}, ""),
+    (graph(BY_NODE, url="?n=${__field.labels.rack}") | {"transformations": [step("partitionByValues")]}, ""),
+    (graph(BY_NODE, url="?n=${__field.labels.rack}") | {"transformations": [step("sortBy")]}, "rack"),
+]
+
+
+@pytest.mark.parametrize(("shown", "needed"), FORMS)
+def test_a_field_is_looked_for_under_the_name_that_it_has_there(
+    shown: dict[str, Any], needed: str, tmp_path: Path
+) -> None:
+    assert told(tmp_path, "up", panels=[shown]) == ([("DSH109", needed)] if needed else [])
 
 
 # --- what Grafana writes around a dashboard ---------------------------------------------------------------------------

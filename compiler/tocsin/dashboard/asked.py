@@ -122,37 +122,45 @@ def _in(pattern: re.Pattern[str], text: Any, what: str) -> Iterator[Shown]:
 
 def _handed_on(panel: Model, asks: list[Model]) -> Iterator[Shown]:
     """The labels whose values the data links of a panel take along."""
-    columns = _columns(panel, asks)
-    for link in _links(panel) if asks else ():
+    columns = _columns(_steps(panel)) if asks else None
+    if columns is None:
+        return
+    is_table = all(target.get("format") == "table" for target in asks)
+    # What an override calls a field is its name for links as well.
+    named = [one.get("value") for one in _properties(panel) if one.get("id") == "displayName"]
+    named.append(_dict(_dict(panel.get("fieldConfig")).get("defaults")).get("displayName"))
+    for link in _links(panel):
         what = f"the link '{link.get('title') or link.get('url')}'"
         yield from _in(_OF_SERIES, link.get("url"), what)
-        for shown in _in(_OF_ROW, link.get("url"), what) if columns is not None else ():
-            label = columns.get(shown.label, shown.label) if columns else shown.label
-            if not _NO_LABEL.fullmatch(label):
+        for shown in _in(_OF_ROW, link.get("url"), what) if is_table else ():
+            label = columns.get(shown.label, shown.label)
+            if not _NO_LABEL.fullmatch(label) and shown.label not in named:
                 yield shown._replace(label=label)
 
 
-def _columns(panel: Model, asks: list[Model]) -> dict[str, str] | None:
-    """The headings of a table with the fields below them; None where nobody knows its fields."""
+def _columns(steps: list[Model]) -> dict[str, str] | None:
+    """The headings that steps give to fields, with the fields below them; None where nobody knows the fields."""
     found: dict[str, str] = {}
-    if any(target.get("format") != "table" for target in asks):
-        return None
-    for step in _steps(panel):
-        if step.get("id") not in _PLAIN:
+    for step in steps:
+        if step.get("id") not in _PLAIN or step.get("filter"):
             return None
-        named = _dict(step.get("options")).get("renameByName")
-        found |= {heading: name for name, heading in _dict(named).items() if isinstance(heading, str)}
+        named = _dict(_dict(step.get("options")).get("renameByName"))
+        renamed = {heading: name for name, heading in named.items() if isinstance(heading, str) and heading}
+        found |= {heading: found.get(name, name) for heading, name in renamed.items()}
     return found
 
 
 def _joined(panel: Model, asks: list[Model]) -> Iterator[Shown]:
     """The label by which the rows of several queries become one."""
-    if not asks or _columns(panel, asks) is None:
+    steps = _steps(panel)
+    if not asks or any(target.get("format") != "table" for target in asks) or _columns(steps) is None:
         return
-    for step in _steps(panel):
+    for index, step in enumerate(steps):
         name = _dict(step.get("options")).get("byField")
-        if step.get("id") == "joinByField" and isinstance(name, str) and name and not _NO_LABEL.fullmatch(name):
-            yield Shown(name, "the join of its rows", name, 0, len(name))
+        if step.get("id") == "joinByField" and isinstance(name, str) and name:
+            label = (_columns(steps[:index]) or {}).get(name, name)
+            if not _NO_LABEL.fullmatch(label):
+                yield Shown(label, "the join of its rows", name, 0, len(name))
 
 
 def _steps(panel: Model) -> list[Model]:
@@ -161,12 +169,16 @@ def _steps(panel: Model) -> list[Model]:
 
 
 def _links(panel: Model) -> Iterator[Model]:
-    config = _dict(panel.get("fieldConfig"))
-    yield from dicts(_dict(config.get("defaults")).get("links"))
-    for override in dicts(config.get("overrides")):
-        for one in dicts(override.get("properties")):
-            if one.get("id") == "links":
-                yield from dicts(one.get("value"))
+    yield from dicts(_dict(_dict(panel.get("fieldConfig")).get("defaults")).get("links"))
+    for one in _properties(panel):
+        if one.get("id") == "links":
+            yield from dicts(one.get("value"))
+
+
+def _properties(panel: Model) -> list[Model]:
+    """What the overrides of a panel set."""
+    overrides = dicts(_dict(panel.get("fieldConfig")).get("overrides"))
+    return [one for override in overrides for one in dicts(override.get("properties"))]
 
 
 def _dict(value: Any) -> Model:
