@@ -10,7 +10,7 @@ import pytest
 
 from own_pages import TEAM, compiled, emitted, graph, page, panel, table, told, understood
 from tocsin.dashboard.kinds import WITHOUT_QUERIES
-from tocsin.diagnostics import Log
+from tocsin.diagnostics import Log, Severity
 from tocsin.pipeline import compile_spec
 from tocsin.verify.dashboards import problems as judged
 
@@ -387,3 +387,48 @@ def test_what_grafana_answers_holds_a_dashboard(around: Any, expr: str, codes: l
     made, log = compiled(tmp_path, around(page(panel(expr))))
     assert [one.code for one in log.sorted()] == codes
     assert (made is not None) == (not codes)
+
+
+# --- what is a mistake of an alert, and no mistake of a page ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expr", "code", "severity"),
+    [
+        ("avg by (node) (DCGM_FI_DEV_GPU_TEMP)", "PQL207", Severity.WARNING),
+        ("DCGM_FI_DEV_XID_ERRORS > 0", "PQL216", Severity.WARNING),
+        ("DCGM_FI_DEV_PCIE_REPLAY_COUNTER > 100", "PQL202", Severity.WARNING),
+        ("rate(DCGM_FI_DEV_PCIE_REPLAY_COUNTER[30s])", "PQL211", Severity.WARNING),
+        (
+            "rate(DCGM_FI_DEV_PCIE_REPLAY_COUNTER[20s])",
+            "PQL211",
+            Severity.ERROR,
+        ),  # one sample, of which there is no rate
+        ("absent(DCGM_FI_DEV_GPU_TEMP)", "PQL213", Severity.WARNING),
+        ("up * on (node) max by (node, gpu_uuid) (DCGM_FI_DEV_GPU_TEMP)", "PQL209", Severity.WARNING),
+        ("rate(DCGM_FI_DEV_GPU_TEMP[5m])", "PQL201", Severity.ERROR),
+        ("sum(DCGM_FI_DEV_GPU_TEMP)", "PQL203", Severity.ERROR),
+        ("max(DCGM_FI_DEV_CLOCK_THROTTLE_REASONS)", "PQL205", Severity.ERROR),
+        ("sum by (node) (max by (cluster) (up))", "PQL208", Severity.ERROR),
+    ],
+)
+def test_what_may_be_just_what_somebody_wants_to_see_is_a_doubt(
+    expr: str, code: str, severity: Severity, tmp_path: Path
+) -> None:
+    made, log = compiled(tmp_path, page(panel(expr)))
+    assert {one.severity for one in log.sorted() if one.code == code} == {severity}
+    assert (made is not None) == (severity is Severity.WARNING), log.sorted()
+
+
+@pytest.mark.parametrize("kind", ["row", "text", "dashlist"])
+def test_an_empty_query_that_grafana_leaves_on_a_panel_asks_nothing(kind: str, tmp_path: Path) -> None:
+    left = {"type": kind, "title": "x", "targets": [{"datasource": {"type": "prometheus", "uid": "x"}, "refId": "A"}]}
+    made = emitted(tmp_path, page({**left, "id": 2}, panel(id=1)))
+    assert list(judged(made, brought=True)) == []
+    assert compiled(tmp_path, page({**left, "id": 2}, panel(id=1)))[1].sorted() == []
+
+
+def test_a_query_without_a_text_beside_others_is_a_doubt(tmp_path: Path) -> None:
+    made, log = compiled(tmp_path, page({**panel(), "targets": [{"expr": "up"}, {"refId": "B"}]}))
+    assert [(one.code, one.severity) for one in log.sorted()] == [("DSH103", Severity.WARNING)]
+    assert made is not None

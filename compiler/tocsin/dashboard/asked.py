@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.dashboard.filled import variables
 from tocsin.dashboard.form import dicts, listed, panels, targets, titled
+from tocsin.dashboard.kinds import WITHOUT_QUERIES
 from tocsin.dashboard.sources import answers, named_sources, other
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def asked(model: Model) -> Iterator[Asking]:
     named = named_sources(model)
     for panel in panels(model):
         asks = [target for target in targets(panel) if not answers(panel, target, named)]
+        if panel.get("type") in WITHOUT_QUERIES:  # Grafana leaves an empty query on a row
+            asks = [target for target in asks if target.get("expr")]
         if asks:
             # What other data sources answer may have any field.
             is_alone = all(_is_hidden(target) for target in targets(panel) if answers(panel, target, named))

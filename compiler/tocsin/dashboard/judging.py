@@ -118,7 +118,8 @@ class _Judge:
         vector, findings = self._typed(given, expr)
         findings = tuple(one for one in findings if one.code != _SHORT or not given.is_length(one.start, one.end))
         for one in findings:
-            self._tell(one.code, one.message, one.hint, given.place(one.start), given.place(one.end))
+            place = given.place(one.start), given.place(one.end)
+            self._tell(one.code, one.message, one.hint, *place, is_doubt=one.shown_all_the_same)
         if any(strange) or findings:
             return None
         for shown in self.query.labels:
@@ -194,9 +195,9 @@ class _Judge:
                 return given, _tree(given.text)
         return first, None
 
-    def _tell(self, code: str, what: str, hint: str, start: int, end: int) -> None:
-        at = self.query.start
-        self.found.append(Fault(code, self.where, what, hint, self.query.written, at + start, at + end))
+    def _tell(self, code: str, what: str, hint: str, start: int, end: int, *, is_doubt: bool = False) -> None:
+        place = self.query.start + start, self.query.start + end
+        self.found.append(Fault(code, self.where, what, hint, self.query.written, *place, is_doubt=is_doubt))
 
 
 @cache

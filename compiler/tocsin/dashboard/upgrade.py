@@ -126,6 +126,7 @@ def _panel(panel: Model, named: dict[str, str], model: Model) -> Model:
         made["fieldConfig"] = _fields(field)
     if panel.get("type") == "row":
         inner = [_panel(one, named, model) for one in panel.get("panels", ()) if isinstance(one, dict)]
+        made = {key: value for key, value in made.items() if key not in ("targets", "fieldConfig", "options")}
         return {"collapsed": False, **made, "panels": inner}
     if panel.get("type") == "text":
         return {key: value for key, value in made.items() if key not in ("targets", "datasource")}

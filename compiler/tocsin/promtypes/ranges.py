@@ -44,4 +44,5 @@ def check_window(checker: Checker, call: Call, arg: Range | Subquery, vector: Ve
         f"`{call.function}()` over {Duration(vector.window)} sees fewer than {SAMPLES} samples of what {comes} "
         f"every {Duration(vector.interval)}"
     )
-    checker.tell("PQL211", what, written, f"write [{Duration(need)}] or longer")
+    is_filled = vector.window >= 2 * vector.interval  # as long as no scrape is lost
+    checker.tell("PQL211", what, written, f"write [{Duration(need)}] or longer", shown=is_filled)
