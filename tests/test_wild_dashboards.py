@@ -432,3 +432,19 @@ def test_a_query_without_a_text_beside_others_is_a_doubt(tmp_path: Path) -> None
     made, log = compiled(tmp_path, page({**panel(), "targets": [{"expr": "up"}, {"refId": "B"}]}))
     assert [(one.code, one.severity) for one in log.sorted()] == [("DSH103", Severity.WARNING)]
     assert made is not None
+
+
+def test_what_every_export_of_grafana_has_is_as_the_schema_has_it(tmp_path: Path) -> None:
+    """The query of a variable as Grafana 9 and newer writes it, and fields that the schema does not know."""
+    query = {"qryType": 1, "query": "label_values(up, node)", "refId": "PrometheusVariableQueryEditor-VariableQuery"}
+    variables = [
+        {"type": "query", "name": "node", "query": query, "definition": "label_values(up, node)", "refresh": 1},
+        {"type": "adhoc", "name": "more", "baseFilters": [], "filters": []},
+    ]
+    shown = panel("up{node=~'$node'}", fieldConfig={"defaults": {"unitScale": True}, "overrides": []})
+    shared = page(shown, templating={"list": variables}, refresh=False, id=None, gnetId=12239, style="dark", version=4)
+    made, log = compiled(tmp_path, shared)
+    assert log.sorted() == []
+    assert made is not None
+    (text,) = (one.text for one in made.artifacts if one.path.endswith("/own-team.json"))
+    assert list(judged(json.loads(text), brought=True)) == []

@@ -50,6 +50,8 @@ def upgraded(model: Model) -> Model:
     page["schemaVersion"] = max(SCHEMA, page.get("schemaVersion", 0))
     own = {"type": "datasource", "name": "datasource", "label": "Data Source", "query": "prometheus", "hide": 0}
     page["templating"] = {"list": [own, *_variables(page, named)]}
+    if page.get("refresh") is False:  # as before Grafana 9: never
+        page["refresh"] = ""
     page["annotations"] = {"list": [_sourced(one, named) for one in listed(page, "annotations")]}
     if isinstance(page.get("timepicker"), dict):
         page["timepicker"] = _without(page["timepicker"], "timepicker")
@@ -165,7 +167,7 @@ def _target(panel: Model, target: Model, named: dict[str, str]) -> Model:
     source = target.get("datasource", panel.get("datasource"))
     kind = answers(panel, target, named)
     if not kind:
-        return {**_without(target, "target"), "datasource": dict(SOURCE)}
+        return {"datasource": None, **_without(target, "target")} | {"datasource": dict(SOURCE)}
     if other(source, named):
         return {**target, "datasource": _source(source, named)}
     return dict(target)  # of a type that is not written: that of its own or of the panel's name
