@@ -448,3 +448,39 @@ def test_what_every_export_of_grafana_has_is_as_the_schema_has_it(tmp_path: Path
     assert made is not None
     (text,) = (one.text for one in made.artifacts if one.path.endswith("/own-team.json"))
     assert list(judged(json.loads(text), brought=True)) == []
+
+
+TIERS = """
+retention:
+  hot: {resolution: full, keep: 7d}
+  all: {resolution: full, keep: 1y, store: {url: "http://store:8480/insert/0/prometheus/api/v1/write"}}
+"""
+
+
+def test_what_is_no_promql_may_be_metricsql(tmp_path: Path) -> None:
+    (tmp_path / "team.json").write_text(json.dumps(page(panel("rate(up) default 0"))), "utf-8")
+    for store, severity in (("thanos", Severity.ERROR), ("victoriametrics", Severity.WARNING)):
+        text = TEAM.replace('prometheus: "3.5"', f'prometheus: "3.5", long_term: {store}')
+        (tmp_path / "spec.yaml").write_text(text + TIERS, "utf-8")
+        log = Log()
+        compile_spec(str(tmp_path / "spec.yaml"), log, {})
+        assert [(one.code, one.severity) for one in log.sorted() if one.code.startswith("PQL")] == [
+            ("PQL105", severity)
+        ]
+
+
+def test_a_place_between_two_columns_is_rounded(tmp_path: Path) -> None:
+    made = emitted(tmp_path, page(panel(gridPos={"x": 0, "y": 0.4, "w": 11.6, "h": 8.0})))
+    assert made["panels"][0]["gridPos"] == {"x": 0, "y": 0, "w": 12, "h": 8}
+    assert list(judged(made, brought=True)) == []
+
+
+@pytest.mark.parametrize(("written", "becomes"), [(0, 39), (12, 39), (15, 39), (16, 16), (27, 27), (39, 39), (42, 42)])
+def test_what_grafana_migrates_keeps_its_version(written: int, becomes: int, tmp_path: Path) -> None:
+    """Its steps follow from the version: one that is too high would leave an old form as it is."""
+    assert emitted(tmp_path, page(panel(), schemaVersion=written))["schemaVersion"] == becomes
+
+
+def test_the_names_of_series_are_the_values_of_a_label(tmp_path: Path) -> None:
+    variables = [{"type": "query", "name": "v", "query": "label_values(up, __name__)"}]
+    assert compiled(tmp_path, page(panel(), templating={"list": variables}))[1].sorted() == []

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     Model = dict[str, Any]
 
+_NAME = "__name__"  # which every series has
 _CALLED = re.compile(r"\s*(label_values|query_result|label_names|metrics)\(")
 _LEGEND = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 # Grafana, "Configure data links": the labels of a series, and the fields of a row of a table.
@@ -111,7 +112,11 @@ def _of_variable(written: Any) -> Iterator[Query]:
             yield Query(text, text)
         elif comma:
             at = start + len(expr) + 1 + written.index(label)
-            labels = () if [*variables(label)] else (Shown(label, "its list of values", text, at, at + len(label)),)
+            labels = (
+                ()
+                if label == _NAME or [*variables(label)]
+                else (Shown(label, "its list of values", text, at, at + len(label)),)
+            )
             yield Query(expr, text, start, labels)
 
 
@@ -119,7 +124,7 @@ def _in(pattern: re.Pattern[str], text: Any, what: str) -> Iterator[Shown]:
     """The labels that a text names; the name that every series has is none of them."""
     for found in pattern.finditer(text) if isinstance(text, str) else ():
         group = next(number for number, name in enumerate(found.groups(), 1) if name)
-        if found[group] != "__name__":
+        if found[group] != _NAME:
             yield Shown(found[group], what, text, found.start(group), found.end(group))
 
 

@@ -189,7 +189,8 @@ class _Judge:
             return first, _tree(first.text)
         except PromqlError as error:
             if not first.is_bare and not error.is_taken(self.world.prometheus):
-                self._tell("PQL105", error.message, error.hint, first.place(error.start), first.place(error.end))
+                place = first.place(error.start), first.place(error.end)
+                self._tell("PQL105", error.message, error.hint, *place, is_doubt=self.world.metricsql)
         for given in fillings(text) if first.is_bare else ():
             with suppress(PromqlError):
                 return given, _tree(given.text)

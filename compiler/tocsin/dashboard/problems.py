@@ -47,7 +47,7 @@ _PARTS: dict[str, dict[str, Any]] = {
     "variable": {"type": str, "name": str, "current": "choice"},
     "annotations": {"list": ["annotation"]},
     "annotation": {"name": str, "expr": str},
-    "place": {"x": int, "y": int, "w": int, "h": int},
+    "place": {"x": float, "y": float, "w": float, "h": float},
     "link": {},
     "step": {},
     "choice": {},

@@ -33,11 +33,12 @@ _LEFT_OVER = {
     "variable": "tagValuesQuery tags tagsQuery useTags".split(),
     "timepicker": "nowDelay status collapse enable notice now time_options".split(),
 }
+_MIGRATED = 16  # the first without rows: what is older is put right here, what is newer by Grafana, step by step
 _COLUMNS, _HEIGHT = 24, 8
 
 
 def upgraded(model: Model) -> Model:
-    """The dashboard in the form of schema version 39 or, where it is newer, its own."""
+    """The dashboard in the form of schema version 39, or of its own where Grafana brings it up to that."""
     named, model = named_sources(model), _with_constants(model)
     page = _without(_whole(model), "dashboard")
     shown = [_panel(_whole(panel), named, model) for panel in _laid_out(model)]
@@ -47,7 +48,8 @@ def upgraded(model: Model) -> Model:
         for id_, panel in enumerate(every, 1):
             panel["id"] = id_
     page["panels"] = shown
-    page["schemaVersion"] = max(SCHEMA, page.get("schemaVersion", 0))
+    if page.get("schemaVersion", 0) < _MIGRATED:
+        page["schemaVersion"] = SCHEMA
     own = {"type": "datasource", "name": "datasource", "label": "Data Source", "query": "prometheus", "hide": 0}
     page["templating"] = {"list": [own, *_variables(page, named)]}
     if page.get("refresh") is False:  # as before Grafana 9: never
@@ -103,7 +105,8 @@ def _laid_out(model: Model) -> Iterator[Model]:
     lines += [(panel, 2 * int(panel.get("span") or 12), _HEIGHT) for row in rows for panel in row.get("panels") or ()]
     for panel, width, height in lines:
         if isinstance(panel.get("gridPos"), dict):
-            yield panel
+            place = {key: round(at) for key, at in panel["gridPos"].items() if isinstance(at, int | float)}
+            yield {**panel, "gridPos": {**panel["gridPos"], **place}}
             continue
         if x + width > _COLUMNS:
             x, y, tallest = 0, y + tallest, 0

@@ -56,7 +56,8 @@ class World(NamedTuple):
     `schema` are the label rules of a spec, `keep` how far back the servers look, `interval` how often rules are
     evaluated. Where a data source reads the tiers of a retention, `keep` is that of the longest of all series, and
     `longer` says which series another one keeps beyond it; all in ms. `whole` says that a name which is not in `series`
-    but in the catalogue is scraped nowhere. `prometheus` is its release.
+    but in the catalogue is scraped nowhere. `prometheus` is its release;
+    `metricsql` that another program may answer, which takes more than PromQL.
     """
 
     series: Mapping[str, Vector]
@@ -66,6 +67,7 @@ class World(NamedTuple):
     whole: bool
     prometheus: tuple[int, ...]
     longer: Mapping[str, int] | None = None
+    metricsql: bool = False
 
     @property
     def new_le(self) -> bool:
@@ -138,7 +140,8 @@ def scraped(factory: Factory) -> World:
         series |= _series(metric, intervals.get(metric.exporter, factory.interval))
     series |= _everywhere(factory.interval)
     release = factory.targets.prometheus
-    return World(series, factory.labels, factory.retention.hot.keep, factory.interval, whole=True, prometheus=release)
+    world = World(series, factory.labels, factory.retention.hot.keep, factory.interval, whole=True, prometheus=release)
+    return world._replace(metricsql=factory.targets.long_term == "victoriametrics")
 
 
 def from_tiers(world: World, retention: Retention) -> World:
