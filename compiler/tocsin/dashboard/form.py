@@ -53,16 +53,6 @@ def written_out(model: Model, panel: Model) -> Model:
     return {**{key: value for key, value in found.items() if key != "libraryPanel"}, **own}
 
 
-def unwrapped(model: Model) -> Model:
-    """The dashboard in what Grafana's interfaces answer: `{dashboard, meta}`, or a resource with a classic `spec`."""
-    inner = model.get("dashboard")
-    if isinstance(inner, dict) and "meta" in model and "panels" not in model:
-        return inner
-    inner = model.get("spec")
-    is_resource = model.get("kind") == "Dashboard" and str(model.get("apiVersion")).startswith("dashboard.grafana.app/")
-    return inner if is_resource and isinstance(inner, dict) and "elements" not in inner else model
-
-
 def targets(panel: Model) -> list[Model]:
     """The queries of a panel."""
     return dicts(panel.get("targets"))

@@ -68,8 +68,8 @@ class Problem(NamedTuple):
 def problems(model: Model) -> Iterator[Problem]:
     """What no upgrade puts right."""
     if "apiVersion" in model or "elements" in model or isinstance(model.get("spec"), dict):
-        hint = "export it in the classic form: Grafana loads no other from a file, also Grafana 13"
-        yield Problem("this is a dashboard of the new form, version 2", hint)
+        hint = "name the file that holds the dashboard itself, as Grafana exports it"
+        yield Problem(f"this is a resource of the kind {model.get('kind')}, and no dashboard of Grafana's", hint)
         return
     misshapen = list(_misshapen(model, "dashboard", "the dashboard"))
     if misshapen:
