@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from own_pages import TEAM, compiled, emitted, graph, page, panel, table, told, understood
+from tocsin.dashboard.filled import fillings
 from tocsin.dashboard.kinds import WITHOUT_QUERIES
 from tocsin.diagnostics import Log, Severity
 from tocsin.pipeline import compile_spec
@@ -82,6 +83,12 @@ def test_a_variable_may_stand_for_any_part_of_a_query(expr: str, tmp_path: Path)
     """Nobody knows what it will be: that is no mistake of the dashboard."""
     variables = {"list": [{"type": "textbox", "name": name} for name in NAMES]}
     assert {code for code, _ in told(tmp_path, expr, templating=variables)} <= {"DSH108"}
+
+
+@pytest.mark.parametrize("part", ["$agg(", "$n + ", "{$filters,", '"$node" ', "[$window", "offset $shift ", "[[n]]"])
+def test_a_query_of_any_length_is_read_in_linear_time(part: str) -> None:
+    """A hundred thousand variables in one query, of which the text beside each is read and no more."""
+    assert len(list(fillings(part * 100_000))) >= 1
 
 
 def test_those_queries_can_be_read_whatever_a_variable_is() -> None:

@@ -30,6 +30,7 @@ _WINDOW, _STEP = Duration.of(minutes=5), Duration.of(minutes=1)  # of an open da
 NAME = "tocsin_any_name"  # stands for one where a name or a number may stand
 _MATCHER = f'{NAME}=~".+"'
 _MOST = 64  # fillings of one query that are tried
+_NEAR = 64  # characters beside a variable that say what it stands for
 
 
 class Filled(NamedTuple):
@@ -122,14 +123,15 @@ def _slots(query: str) -> Iterator[_Slot]:
         elif found["brace"]:
             in_braces = found[0] == "{"
         elif found["variable"]:
-            before, after = query[: found.start()], query[at:]
+            before, after = query[max(found.start() - _NEAR, 0) : found.start()], query[at : at + _NEAR]
             choices = _in_braces(before, after) if in_braces else _elsewhere(found[0], before, after)
             yield _Slot(found.start(), at, choices, is_bare=True)
 
 
 def _of_string(query: str, found: re.Match[str], *, in_braces: bool) -> Iterator[_Slot]:
     """What an argument says is the name of a label, or becomes one's value; in braces it is any value."""
-    is_argument = not in_braces and query[: found.start()].rstrip().endswith(("(", ","))
+    before = query[max(found.start() - _NEAR, 0) : found.start()].rstrip()
+    is_argument = not in_braces and before.endswith(("(", ","))
     for inner in _IN_STRING.finditer(found[0]):
         start, end = found.start() + inner.start(), found.start() + inner.end()
         yield _Slot(start, end, (NAME if is_argument else ANY,), is_bare=is_argument)
