@@ -17,6 +17,7 @@ from tocsin.dashboard import panels, problems, queries, upgraded
 from tocsin.dashboard.asked import asked
 from tocsin.dashboard.filled import filled
 from tocsin.dashboard.judging import faults
+from tocsin.dashboard.needs import needs
 from tocsin.diagnostics import Log, Severity
 from tocsin.jsontext import JsonError, Text, read
 from tocsin.naming import dashboard_uid
@@ -182,6 +183,18 @@ GOOD = page(
             ],
         },
     },
+    {"id": 5, "libraryPanel": {"uid": "lib", "name": "Shared"}},
+    {
+        "type": "graph",
+        "title": "g",
+        "datasource": {"type": "datasource", "uid": "-- Mixed --"},
+        "targets": [
+            {"expr": "$agg by (node) (up{$more})", "datasource": "${DS_LOGS}"},
+            {"datasource": {"type": "__expr__", "uid": "__expr__"}, "type": "math", "expression": "$A"},
+        ],
+    },
+    __inputs=[{"name": "DS_LOGS", "type": "datasource", "pluginId": "loki"}, {"name": "x", "type": "constant"}],
+    __elements={"lib": {"model": panel(id=3)}},
     templating=BOARDS["templating"],
     annotations={"list": [{"name": "a", "enable": True, "iconColor": "red", "expr": "up", "datasource": None}]},
     rows=[{"panels": [panel(span=3)]}],
@@ -213,6 +226,7 @@ def test_a_dashboard_of_any_form_is_told_or_becomes_one(place: tuple[Any, ...], 
         assert list(panels(made))
         list(judged(made, brought=True))
         list(faults(broken, of_catalogue()))
+        list(needs(broken))
 
 
 @pytest.mark.parametrize("wrong", [5, 1.5, True, "x", {"a": 1}])

@@ -25,7 +25,9 @@ _PARTS: dict[str, dict[str, Any]] = {
         "templating": "variables",
         "annotations": "annotations",
         "timepicker": "timepicker",
+        "__elements": "elements",
     },
+    "element": {"model": "panel"},
     "row": {"title": str, "panels": ["panel"]},
     "panel": {
         "type": str,
@@ -91,7 +93,7 @@ def problems(model: Model) -> Iterator[Problem]:
 
 def _misshapen(value: Any, part: Any, where: str) -> Iterator[Problem]:
     """What is of another type than the part that it is; null is what is not there."""
-    if value is None:
+    if value is None or (part == "elements" and isinstance(value, list)):  # as Grafana 8 wrote it
         return
     if isinstance(part, list):
         if not isinstance(value, list):
@@ -105,7 +107,8 @@ def _misshapen(value: Any, part: Any, where: str) -> Iterator[Problem]:
         if not isinstance(value, dict):
             yield Problem(f"{where} is not an object", _HINT)
             return
-        for key, inner in _PARTS[part].items():
+        parts = dict.fromkeys(value, "element") if part == "elements" else _PARTS[part]
+        for key, inner in parts.items():
             yield from _misshapen(value.get(key), inner, f"`{key}` of {where}" if part != "dashboard" else f"`{key}`")
     elif isinstance(value, bool) or not isinstance(value, (int, float) if part is float else part):
         yield Problem(f"{where} is not {_CALLED[part]}", _HINT)
