@@ -491,3 +491,25 @@ def test_what_grafana_migrates_keeps_its_version(written: int, becomes: int, tmp
 def test_the_names_of_series_are_the_values_of_a_label(tmp_path: Path) -> None:
     variables = [{"type": "query", "name": "v", "query": "label_values(up, __name__)"}]
     assert compiled(tmp_path, page(panel(), templating={"list": variables}))[1].sorted() == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "with_jobs"),
+    [
+        ("vllm:num_requests_running", Severity.WARNING),
+        ("kube_pod_status_phase", Severity.WARNING),
+        ("DCGM_FI_DEV_GPU_TEMPO", Severity.ERROR),
+        ("DCGM_FI_DEV_CLOCKS_EVENT_REASONS", Severity.ERROR),
+    ],
+)
+def test_an_application_may_show_what_an_exporter_shows_elsewhere(
+    metric: str, with_jobs: Severity, tmp_path: Path
+) -> None:
+    """A model server that is scraped as a job of the spec's own is stored whole."""
+    (tmp_path / "team.json").write_text(json.dumps(page(panel(f"max({metric})"))), "utf-8")
+    job = "    jobs: {serving: {workload: inference, hosts: gpu-01, port: 8000}}\n"
+    for text, severity in ((TEAM, Severity.ERROR), (TEAM.replace("    nodes:\n", f"{job}    nodes:\n"), with_jobs)):
+        (tmp_path / "spec.yaml").write_text(text, "utf-8")
+        log = Log()
+        compile_spec(str(tmp_path / "spec.yaml"), log, {})
+        assert [(one.code, one.severity) for one in log.sorted()] == [("PQL214", severity)]

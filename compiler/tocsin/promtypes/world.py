@@ -57,7 +57,8 @@ class World(NamedTuple):
     evaluated. Where a data source reads the tiers of a retention, `keep` is that of the longest of all series, and
     `longer` says which series another one keeps beyond it; all in ms. `whole` says that a name which is not in `series`
     but in the catalogue is scraped nowhere. `prometheus` is its release;
-    `metricsql` that another program may answer, which takes more than PromQL.
+    `metricsql` that another program may answer, which takes more than PromQL, `applications` that jobs of the spec are
+    scraped, which may show what an exporter of the catalogue shows elsewhere.
     """
 
     series: Mapping[str, Vector]
@@ -68,6 +69,7 @@ class World(NamedTuple):
     prometheus: tuple[int, ...]
     longer: Mapping[str, int] | None = None
     metricsql: bool = False
+    applications: bool = False
 
     @property
     def new_le(self) -> bool:
@@ -98,6 +100,11 @@ def catalogue() -> dict[str, tuple[Metric, ...]]:
 def prefixes() -> tuple[str, ...]:
     """What only names of the catalogue begin with."""
     return tuple(kind.prefix for kind in exporter_kinds().values() if kind.prefix)
+
+
+def is_of_boards(name: str) -> bool:
+    """Whether only dcgm-exporter shows a metric of the catalogue."""
+    return any(metric.exporter in ("dcgm", DEEP_JOB) for metric in catalogue().get(name, ()))
 
 
 @cache
@@ -141,7 +148,8 @@ def scraped(factory: Factory) -> World:
     series |= _everywhere(factory.interval)
     release = factory.targets.prometheus
     world = World(series, factory.labels, factory.retention.hot.keep, factory.interval, whole=True, prometheus=release)
-    return world._replace(metricsql=factory.targets.long_term == "victoriametrics")
+    applications = any(cluster.jobs for cluster in factory.clusters.values())
+    return world._replace(metricsql=factory.targets.long_term == "victoriametrics", applications=applications)
 
 
 def from_tiers(world: World, retention: Retention) -> World:
