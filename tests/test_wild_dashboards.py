@@ -513,3 +513,8 @@ def test_an_application_may_show_what_an_exporter_shows_elsewhere(
         log = Log()
         compile_spec(str(tmp_path / "spec.yaml"), log, {})
         assert [(one.code, one.severity) for one in log.sorted()] == [("PQL214", severity)]
+
+
+@pytest.mark.parametrize(("name", "code"), [("sglang:num_running_reqs", "DSH108"), ("job:up:sum", "DSH106")])
+def test_a_program_may_put_its_name_before_a_colon(name: str, code: str, tmp_path: Path) -> None:
+    assert told(tmp_path, f"max({name})") == [(code, name)]

@@ -107,16 +107,12 @@ def is_of_boards(name: str) -> bool:
     return any(metric.exporter in ("dcgm", DEEP_JOB) for metric in catalogue().get(name, ()))
 
 
-@cache
-def _programs() -> frozenset[str]:
-    """The programs that put their own name and a colon before those of their metrics."""
-    return frozenset(name.partition(":")[0] for name in catalogue() if ":" in name)
-
-
 def is_recorded(name: str) -> bool:
-    """Whether only a rule gives a series such a name: it has a colon, and not just one behind a program's name."""
-    program, colon, rest = name.partition(":")
-    return bool(colon) and (":" in rest or program not in _programs())
+    """Whether only a rule gives a series such a name, as in `level:metric:operations`.
+
+    With one colon it may be of a program that puts its own name in front: `vllm:…`, `sglang:…`.
+    """
+    return name.count(":") > 1
 
 
 @cache
