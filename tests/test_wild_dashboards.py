@@ -411,6 +411,8 @@ def test_what_grafana_answers_holds_a_dashboard(around: Any, expr: str, codes: l
             "PQL211",
             Severity.ERROR,
         ),  # one sample, of which there is no rate
+        ("max_over_time(DCGM_FI_DEV_GPU_TEMP[15s])", "PQL211", Severity.WARNING),
+        ("max_over_time(DCGM_FI_DEV_GPU_TEMP[5s])", "PQL211", Severity.ERROR),
         ("absent(DCGM_FI_DEV_GPU_TEMP)", "PQL213", Severity.WARNING),
         ("up * on (node) max by (node, gpu_uuid) (DCGM_FI_DEV_GPU_TEMP)", "PQL209", Severity.WARNING),
         ("rate(DCGM_FI_DEV_GPU_TEMP[5m])", "PQL201", Severity.ERROR),
