@@ -237,3 +237,20 @@ def test_an_application_may_show_what_an_exporter_shows_elsewhere(
 @pytest.mark.parametrize(("name", "code"), [("sglang:num_running_reqs", "DSH108"), ("job:up:sum", "DSH106")])
 def test_a_program_may_put_its_name_before_a_colon(name: str, code: str, tmp_path: Path) -> None:
     assert told(tmp_path, f"max({name})") == [(code, name)]
+
+
+@pytest.mark.parametrize(
+    ("expr", "more", "expected"),
+    [
+        ("up[5m]", {"instant": True}, []),
+        ("up[5m]", {"instant": True, "range": False}, []),
+        ("up[5m]", {}, ["PQL105"]),
+        ("up[5m]", {"instant": True, "range": True}, ["PQL105"]),
+        ("sum(up", {"instant": True}, ["PQL105"]),
+    ],
+)
+def test_a_query_at_one_instant_may_list_samples(
+    expr: str, more: dict[str, Any], expected: list[str], tmp_path: Path
+) -> None:
+    shown = {"type": "table", "title": "t", "targets": [{"expr": expr, "format": "table", **more}]}
+    assert [one.code for one in compiled(tmp_path, page(shown))[1].sorted()] == expected

@@ -40,13 +40,15 @@ class Shown(NamedTuple):
 class Query(NamedTuple):
     """PromQL with Grafana's variables, from `start` on in what is `written`; its series need each of the labels.
 
-    `text` is whatever a generator wrote, or None where it wrote nothing.
+    `text` is whatever a generator wrote, or None where it wrote nothing. Asked at one `instant`, a query may give the
+    samples of a window.
     """
 
     text: Any
     written: str
     start: int = 0
     labels: tuple[Shown, ...] = ()
+    instant: bool = False
 
 
 class Asking(NamedTuple):
@@ -90,7 +92,8 @@ def _is_hidden(target: Model) -> bool:
 def _of_target(target: Model, joined: tuple[Shown, ...]) -> Query:
     expr = target.get("expr")
     labels = () if _is_hidden(target) else (*_in(_LEGEND, target.get("legendFormat"), "its legend"), *joined)
-    return Query(expr, expr if isinstance(expr, str) else "", 0, labels)
+    instant = target.get("instant") is True and target.get("range") is not True
+    return Query(expr, expr if isinstance(expr, str) else "", 0, labels, instant)
 
 
 def _of_variable(written: Any) -> Iterator[Query]:
@@ -104,7 +107,7 @@ def _of_variable(written: Any) -> Iterator[Query]:
         return
     start, inner = called.end(), text[called.end() : text.rindex(")")]
     if called[1] == "query_result":
-        yield Query(inner, text, start)
+        yield Query(inner, text, start, instant=True)
     elif called[1] == "label_values":
         expr, comma, written = inner.rpartition(",")
         label = written.strip()

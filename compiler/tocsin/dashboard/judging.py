@@ -188,7 +188,8 @@ class _Judge:
         try:
             return first, _tree(first.text)
         except PromqlError as error:
-            if not first.is_bare and not error.is_taken(self.world.prometheus):
+            is_right = error.is_taken(self.world.prometheus) or (self.query.instant and _is_window(first.text))
+            if not first.is_bare and not is_right:
                 place = first.place(error.start), first.place(error.end)
                 self._tell("PQL105", error.message, error.hint, *place, is_doubt=self.world.metricsql)
         for given in fillings(text) if first.is_bare else ():
@@ -199,6 +200,14 @@ class _Judge:
     def _tell(self, code: str, what: str, hint: str, start: int, end: int, *, is_doubt: bool = False) -> None:
         place = self.query.start + start, self.query.start + end
         self.found.append(Fault(code, self.where, what, hint, self.query.written, *place, is_doubt=is_doubt))
+
+
+def _is_window(text: str) -> bool:
+    """Whether it is a range vector."""
+    with suppress(PromqlError):
+        _tree(f"last_over_time({text})")
+        return True
+    return False
 
 
 @cache
