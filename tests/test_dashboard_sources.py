@@ -184,3 +184,22 @@ def test_what_grafana_answers_holds_a_dashboard(around: Any, expr: str, codes: l
     made, log = compiled(tmp_path, around(page(panel(expr))))
     assert [one.code for one in log.sorted()] == codes
     assert (made is not None) == (not codes)
+
+
+@pytest.mark.parametrize("written", ["$datasource", "${datasource}", {"type": "loki", "uid": "${datasource}"}])
+def test_the_name_of_our_data_source_is_left_to_prometheus(written: object, tmp_path: Path) -> None:
+    """A page of logs often calls its own one so."""
+    chosen = {"type": "datasource", "name": "datasource", "query": "loki"}
+    shown = {**panel(), "datasource": written, "targets": [{"expr": LOGQL, "refId": "A"}]}
+    made, log = compiled(tmp_path, page(shown, templating={"list": [chosen]}))
+    assert {one.code for one in log.sorted()} == {"DSH110"}
+    assert made is not None
+    (text,) = (one.text for one in made.artifacts if one.path.endswith("/own-team.json"))
+    became = json.loads(text)
+    assert became["panels"][0]["targets"][0]["datasource"] == {
+        "type": "loki",
+        "uid": became["panels"][0]["datasource"]["uid"],
+    }
+    kinds = {one["name"]: one["query"] for one in became["templating"]["list"]}
+    assert kinds == {"datasource": "prometheus", "loki_source": "loki"}
+    assert "loki_source" in became["panels"][0]["datasource"]["uid"]

@@ -10,6 +10,7 @@ left is judged by Grafana's own schema in every build.
 
 from __future__ import annotations
 
+import re
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,8 @@ _COLUMNS, _HEIGHT = 24, 8
 
 def upgraded(model: Model) -> Model:
     """The dashboard in the form of schema version 39, or of its own where Grafana brings it up to that."""
-    named, model = named_sources(model), _with_constants(model)
+    model = _with_own_name(_with_constants(model))
+    named = named_sources(model)
     page = _without(_whole(model), "dashboard")
     shown = [_panel(_whole(panel), named, model) for panel in _laid_out(model)]
     every = list(_deep(shown))
@@ -66,18 +68,33 @@ def _with_constants(model: Model) -> Model:
     """The dashboard with the constants of an export for sharing in the places that wait for them."""
     inputs = [one for one in dicts(model.get("__inputs")) if one.get("type") == "constant"]
     values = {f"${{{one.get('name')}}}": one["value"] for one in inputs if isinstance(one.get("value"), str)}
-
-    def filled(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: filled(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [filled(item) for item in value]
-        for name, constant in values.items() if isinstance(value, str) and "${" in value else ():
-            value = value.replace(name, constant)
-        return value
-
-    made: Model = filled(model) if values else model
+    made: Model = _replaced(model, values) if values else model
     return made
+
+
+def _with_own_name(model: Model) -> Model:
+    """The dashboard with another name for what is called `datasource` and is not Prometheus: that is ours."""
+    kind = named_sources(model).get("datasource", "")
+    if not is_strange(other({"type": kind}, {})):
+        return model
+    name = f"{re.sub(r'[^a-z]+', '_', kind.lower())}_source"
+    written = {f"${{datasource{end}": f"${{{name}{end}" for end in "}:"} | {"$datasource": f"${name}"}
+    made: Model = _replaced(model, written)
+    variables = [
+        {**one, "name": name} if one.get("name") == "datasource" else one for one in listed(made, "templating")
+    ]
+    return {**made, "templating": {"list": variables}}
+
+
+def _replaced(value: Any, texts: dict[str, str]) -> Any:
+    """A value with some texts in place of others, wherever they stand in it."""
+    if isinstance(value, dict):
+        return {key: _replaced(item, texts) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, texts) for item in value]
+    for before, after in texts.items() if isinstance(value, str) and "$" in value else ():
+        value = value.replace(before, after)
+    return value
 
 
 def _links(links: list[Any]) -> list[Any]:
