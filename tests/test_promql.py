@@ -324,15 +324,15 @@ x;
 # newer than Prometheus 2.42, or behind a flag
 
 {"my.metric"}
- ^^^^^^^^^^^ names in quotes need Prometheus 2.51
+ ^^^^^^^^^^^ names in quotes need Prometheus 3.0
  → for the name of a metric write __name__="my.metric"
 
 x{"a.b"="c"}
-  ^^^^^ names in quotes need Prometheus 2.51
+  ^^^^^ names in quotes need Prometheus 3.0
   → rename the label when it is scraped: letters, digits and `_` are safe
 
 sum by ("a.b") (x)
-        ^^^^^ names in quotes need Prometheus 2.51
+        ^^^^^ names in quotes need Prometheus 3.0
         → rename the label when it is scraped: letters, digits and `_` are safe
 
 time() - x > 10m

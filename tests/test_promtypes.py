@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -78,6 +79,7 @@ def test_every_kind_has_both_verdicts() -> None:
 
 # --- a hint that gives the right form gives one that is right ---------------------------------------------------------
 
+COMPARED = ", or compare with one first"
 WHOLE = ("PQL201", "PQL202", "PQL203", "PQL204", "PQL205", "PQL213", "PQL216")
 
 
@@ -85,8 +87,8 @@ def corrected(case: Case) -> Iterator[tuple[Finding, str]]:
     """The expression with what each hint offers put in the place that the finding is about."""
     for finding in found(case.expr):
         for start in ("write ", "make it one first: ", "take the bit out: "):
-            offer = finding.hint.removeprefix(start).partition(", which holds")[0]
-            if not finding.hint.startswith(start) or "…" in offer or finding.code not in (*WHOLE, "PQL207"):
+            offer = finding.hint.removeprefix(start).partition(", which holds")[0].removesuffix(COMPARED)
+            if not finding.hint.startswith(start) or "…" in offer or finding.code not in (*WHOLE, "PQL206", "PQL207"):
                 continue
             try:
                 parse(offer)
@@ -101,6 +103,25 @@ OFFERS = [(case, finding, offer) for case in REFUSED for finding, offer in corre
 @pytest.mark.parametrize(("case", "finding", "offer"), OFFERS, ids=lambda value: str(value)[:60])
 def test_what_a_hint_offers_is_accepted(case: Case, finding: Finding, offer: str) -> None:
     assert finding.message not in {other.message for other in found(offer)}, offer
+
+
+@pytest.mark.parametrize(
+    ("expr", "offer"),
+    [
+        ('count_values("u", DCGM_FI_DEV_GPU_UTIL)', 'count_values("u", max by (cluster, node, gpu_uuid) (*))'),
+        (
+            'count_values by (node) ("u", DCGM_FI_DEV_GPU_UTIL)',
+            'count_values by (node) ("u", max by (cluster, node, gpu_uuid) (*))',
+        ),
+        ("avg by (node) (DCGM_FI_DEV_GPU_UTIL)", "avg by (node) (max by (cluster, node, gpu_uuid) (*))"),
+        ("quantile(0.9, DCGM_FI_DEV_PCIE_REPLAY_COUNTER)", "quantile (0.9, rate(*[5m]))"),
+    ],
+)
+def test_a_hint_keeps_what_stands_before_the_expression(expr: str, offer: str) -> None:
+    """The label of count_values and the share of quantile: without them the offer means nothing."""
+    name = re.findall("DCGM_[A-Z_]+", expr)[0]
+    (told,) = found(expr)
+    assert told.hint.partition(": ")[2] == offer.replace("*", name) or told.hint == f"write {offer.replace('*', name)}"
 
 
 def test_most_refusals_offer_a_whole_expression() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tocsin.dashboard import foreign, panels, problems, targets, titled
+from tocsin.dashboard import panels, problems, targets, titled
 from tocsin.dashboard.judging import UNKNOWN, Fault, faults
+from tocsin.dashboard.kinds import CORE, WITHOUT_QUERIES
+from tocsin.dashboard.needs import needs
+from tocsin.diagnostics import Related
 from tocsin.ingest import above
 from tocsin.promtypes import from_tiers, is_recorded, of_factory
 
@@ -14,8 +17,6 @@ if TYPE_CHECKING:
     from tocsin.document import Document, Made
     from tocsin.factory import Factory
     from tocsin.source import Span
-
-_NO_QUERIES = ("row", "text")
 
 
 def check_dashboards(factory: Factory, document: Document, log: Log) -> None:
@@ -54,17 +55,22 @@ class _Checker:
         self.title, self.made, self.named, self.log = title, made, named, log
 
     def page(self, model: dict[str, Any]) -> None:
-        """Panels that show nothing, or that nobody can name."""
+        """Panels that show nothing, or that nobody can name, and what Grafana must have for the page."""
         for panel in panels(model):
             where, kind = f"the panel '{titled(panel)}'", panel.get("type")
-            asks = [target for target in targets(panel) if not foreign(target)]
-            if kind not in _NO_QUERIES and not panel.get("title"):
+            if kind not in CORE - WITHOUT_QUERIES:
+                continue
+            title = panel.get("title") or ""
+            if not title:
                 hint = "say in a few words what it shows"
-                self.tell(Fault("DSH103", where, "it has no title", hint, "", 0, 0))
-            if kind not in _NO_QUERIES and not asks and not panel.get("libraryPanel"):
-                title = panel.get("title", "")
+                self.tell(Fault("DSH103", where, "it has no title", hint, "", 0, 0, is_doubt=True))
+            if not targets(panel):
                 hint = "give it a query, or leave it out"
                 self.tell(Fault("DSH103", where, "it asks nothing", hint, title, 0, len(title)))
+        for need in needs(model):
+            place = self.made.place(need.text, 0, len(need.text)) if need.text else None
+            there = [Related(self.named, "the file is named here")] if place else []
+            self.log.warning("DSH110", f"'{self.title}': {need.message}", place or self.named, need.hint, there)
 
     def of_team(self, unknown: list[Fault]) -> None:
         """Told at each place: a signal that is taken out of the spec is missed where it is shown.

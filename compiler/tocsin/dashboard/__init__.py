@@ -1,7 +1,8 @@
 """The classic form of Grafana's dashboards: what has it, what does not, and what can be brought into it."""
 
-from tocsin.dashboard.form import LINK, SCHEMA, SOURCE, borrows, foreign, listed, panels, queries, targets, titled
+from tocsin.dashboard.form import LINK, SCHEMA, SOURCE, listed, panels, queries, targets, titled
 from tocsin.dashboard.problems import Problem, problems
+from tocsin.dashboard.resource import unwrapped
 from tocsin.dashboard.upgrade import upgraded
 
 __all__ = [
@@ -9,13 +10,12 @@ __all__ = [
     "SCHEMA",
     "SOURCE",
     "Problem",
-    "borrows",
-    "foreign",
     "listed",
     "panels",
     "problems",
     "queries",
     "targets",
     "titled",
+    "unwrapped",
     "upgraded",
 ]

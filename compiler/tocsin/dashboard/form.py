@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 SCHEMA = 39  # loaded from files by Grafana 10 to 13
 NEWEST = 42  # the last of the classic form
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-BORROWED = "-- Dashboard --"  # the data source that is another panel of the page
-BUILT_IN = ("-- Grafana --", BORROWED, "-- Mixed --", "grafana")
 # The fields that Grafana's schema asks of every link.
 LINK: dict[str, Any] = {
     "title": "",
@@ -37,8 +35,22 @@ def panels(model: Model) -> Iterator[Model]:
     """Every panel, those of rows included."""
     for holder in (model, *dicts(model.get("rows"))):
         for panel in dicts(holder.get("panels")):
-            yield panel
-            yield from dicts(panel.get("panels"))
+            yield written_out(model, panel)
+            yield from (written_out(model, inner) for inner in dicts(panel.get("panels")))
+
+
+def written_out(model: Model, panel: Model) -> Model:
+    """A panel; one of a library as far as an export for sharing carries it along, in its own place."""
+    library = panel.get("libraryPanel")
+    elements = model.get("__elements")
+    if not isinstance(library, dict) or not isinstance(elements, dict) or not isinstance(library.get("uid"), str):
+        return panel
+    element = elements.get(library["uid"])
+    found = element.get("model") if isinstance(element, dict) else None
+    if not isinstance(found, dict):
+        return panel
+    own = {key: panel[key] for key in ("id", "gridPos", "title") if panel.get(key) is not None}
+    return {**{key: value for key, value in found.items() if key != "libraryPanel"}, **own}
 
 
 def targets(panel: Model) -> list[Model]:
@@ -60,22 +72,9 @@ def queries(model: Model) -> Iterator[str]:
 
 def titled(panel: Model) -> str:
     """How a panel is called in a message."""
-    return str(panel.get("title") or panel.get("id") or "without a title")
-
-
-def foreign(holder: Model) -> str:
-    """The type of the data source of a panel or query that is not Prometheus; empty where it may be."""
-    source = holder.get("datasource")
-    if not isinstance(source, dict) or source.get("uid") in BUILT_IN:
-        return ""
-    kind = str(source.get("type", "prometheus"))
-    return "" if kind in ("prometheus", "datasource", "grafana") or kind.startswith("$") else kind
-
-
-def borrows(panel: Model, target: Model) -> bool:
-    """Whether a query of a panel is none of its own, but shows what another panel asked for."""
-    sources = (target.get("datasource"), panel.get("datasource"))
-    return any((one.get("uid") if isinstance(one, dict) else one) == BORROWED for one in sources)
+    library = panel.get("libraryPanel")
+    name = library.get("name") if isinstance(library, dict) else ""
+    return str(panel.get("title") or name or panel.get("id") or "without a title")
 
 
 def listed(model: Model, key: str) -> list[Model]:

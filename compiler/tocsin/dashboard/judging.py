@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.dashboard.asked import asked
-from tocsin.dashboard.filled import ANY, NAME, filled
-from tocsin.dashboard.form import listed
+from tocsin.dashboard.filled import ANY, NAME, filled, fillings
+from tocsin.dashboard.filled import variables as named_in
+from tocsin.dashboard.form import dicts, listed
 from tocsin.diagnostics import Related, near
 from tocsin.pattern import PatternError, matches
 from tocsin.promql import PromqlError, metric_names, parse, selectors
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _VARIABLE_NAME = re.compile(r"[A-Za-z_]\w*")
 _GIVEN = ("__", "timeFilter", "timeFrom", "timeTo")  # what the names of Grafana's own variables begin with
+_SHORT = "PQL211"  # a window holds too few samples
 _SHOWN = 8  # names in one hint
 UNKNOWN = ""  # the code of a fault that is about a name which no series of the world has
 
@@ -46,21 +49,23 @@ class Fault(NamedTuple):
     start: int
     end: int
     name: str = ""
+    is_doubt: bool = False
 
     def tell(self, title: str, made: Made, named: Span, log: Log, *, doubt: bool = False) -> None:
         """Tell it at its characters in what the dashboard was made of, or where the spec has `named` that.
 
-        A `doubt` is a warning: what the fault is about may be there all the same.
+        A doubt is a warning: what the fault is about may be there, or harm nobody, all the same.
         """
         place = (made.place(self.text, self.start, self.end) if self.text else None) or named
         there = [Related(named, "the file is named here")] if place != named else []
-        tell = log.warning if doubt else log.error
+        tell = log.warning if doubt or self.is_doubt else log.error
         tell(self.code, f"{self.where} of '{title}': {self.message}", place, self.hint, there)
 
 
 def faults(model: dict[str, Any], world: World, named: Sequence[Named] = ()) -> Iterator[Fault]:
     """All that is wrong with what a dashboard asks in a world, where some labels have these values only."""
-    variables = frozenset(("datasource", *(str(one.get("name")) for one in listed(model, "templating"))))
+    given = (*listed(model, "templating"), *dicts(model.get("__inputs")))
+    variables = frozenset(("datasource", *(str(one.get("name")) for one in given)))
     for asking in asked(model):
         yield from _of_asking(asking, world, named, variables)
 
@@ -68,7 +73,7 @@ def faults(model: dict[str, Any], world: World, named: Sequence[Named] = ()) -> 
 def _of_asking(asking: Asking, world: World, named: Sequence[Named], variables: frozenset[str]) -> Iterator[Fault]:
     answers: list[Vector | None] = []
     for query in asking.queries:
-        judge = _Judge(asking.where, query, world, named)
+        judge = _Judge(asking.where, query, world, named, is_alone=len(asking.queries) == 1)
         answers.append(judge.answer(variables))
         yield from judge.found
     known = [answer for answer in answers if answer is not None]
@@ -90,8 +95,8 @@ def _without(where: str, shown: Shown, answer: Vector) -> Fault:
 class _Judge:
     """Judges one query."""
 
-    def __init__(self, where: str, query: Query, world: World, named: Sequence[Named]) -> None:
-        self.where, self.query, self.world, self.named = where, query, world, named
+    def __init__(self, where: str, query: Query, world: World, named: Sequence[Named], *, is_alone: bool) -> None:
+        self.where, self.query, self.world, self.named, self.is_alone = where, query, world, named, is_alone
         self.found: list[Fault] = []
 
     def answer(self, variables: frozenset[str]) -> Vector | None:
@@ -99,12 +104,11 @@ class _Judge:
         text = self.query.text
         if not isinstance(text, str) or not text.strip():
             what, hint = "a query of it has no text", "write PromQL into `expr`, or remove the query"
-            self.found.append(Fault("DSH103", self.where, what, hint, "", 0, 0))
+            self.found.append(Fault("DSH103", self.where, what, hint, "", 0, 0, is_doubt=not self.is_alone))
             return None
-        given = filled(text)
-        for _, _, at, length in given.pieces:
-            self._check_variable(at, text[at : at + length], variables)
-        expr = self._parsed(given)
+        for at, variable in named_in(text):
+            self._check_variable(at, variable, variables)
+        given, expr = self._read(text)
         if expr is None:
             return None
         strange = [self._check_name(name) for name in metric_names(expr, alternatives=True)]
@@ -112,8 +116,10 @@ class _Judge:
         if given.is_bare:
             return None
         vector, findings = self._typed(given, expr)
+        findings = tuple(one for one in findings if one.code != _SHORT or not given.is_length(one.start, one.end))
         for one in findings:
-            self._tell(one.code, one.message, one.hint, given.place(one.start), given.place(one.end))
+            place = given.place(one.start), given.place(one.end)
+            self._tell(one.code, one.message, one.hint, *place, is_doubt=one.shown_all_the_same)
         if any(strange) or findings:
             return None
         for shown in self.query.labels:
@@ -122,10 +128,15 @@ class _Judge:
         return vector
 
     def _check_variable(self, start: int, variable: str, variables: frozenset[str]) -> None:
-        """A variable that the dashboard does not have stays what is written: no series has such a label."""
+        """A variable that the dashboard does not have stays what is written: no series has such a label.
+
+        In what label_replace() writes, it is the group of a pattern.
+        """
         found = _VARIABLE_NAME.search(variable)
         name = found[0] if found else ""
-        if name not in variables and not name.startswith(_GIVEN):
+        text = self.query.text
+        is_group = f"(?P<{name}>" in text or f"(?<{name}>" in text
+        if name not in variables and not name.startswith(_GIVEN) and not is_group:
             close = near(name, variables)
             hint = f"did you mean `${close}`?" if close else "add it under `templating`, or leave it out of the query"
             what = f"it asks by the variable `{variable}`, which the dashboard does not have"
@@ -171,21 +182,32 @@ class _Judge:
         schema = {label: rule for label, rule in self.world.schema.items() if label not in free}
         return check(given.text, expr, self.world._replace(schema=schema))
 
-    def _parsed(self, given: Filled) -> Expr | None:
+    def _read(self, text: str) -> tuple[Filled, Expr | None]:
+        """The query as it can be read; what is no PromQL is told, unless a variable may make it one."""
+        first = filled(text)
         try:
-            return _tree(given.text)
+            return first, _tree(first.text)
         except PromqlError as error:
-            if given.is_bare:
-                try:
-                    return _tree(given.text.replace(NAME, "1"))
-                except PromqlError:
-                    pass
-            self._tell("PQL105", error.message, error.hint, given.place(error.start), given.place(error.end))
-            return None
+            is_right = error.is_taken(self.world.prometheus) or (self.query.instant and _is_window(first.text))
+            if not first.is_bare and not is_right:
+                place = first.place(error.start), first.place(error.end)
+                self._tell("PQL105", error.message, error.hint, *place, is_doubt=self.world.metricsql)
+        for given in fillings(text) if first.is_bare else ():
+            with suppress(PromqlError):
+                return given, _tree(given.text)
+        return first, None
 
-    def _tell(self, code: str, what: str, hint: str, start: int, end: int) -> None:
-        at = self.query.start
-        self.found.append(Fault(code, self.where, what, hint, self.query.written, at + start, at + end))
+    def _tell(self, code: str, what: str, hint: str, start: int, end: int, *, is_doubt: bool = False) -> None:
+        place = self.query.start + start, self.query.start + end
+        self.found.append(Fault(code, self.where, what, hint, self.query.written, *place, is_doubt=is_doubt))
+
+
+def _is_window(text: str) -> bool:
+    """Whether it is a range vector."""
+    with suppress(PromqlError):
+        _tree(f"last_over_time({text})")
+        return True
+    return False
 
 
 @cache

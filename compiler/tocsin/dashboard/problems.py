@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tocsin.dashboard.form import NEWEST, foreign, panels, targets, titled
+from tocsin.dashboard.form import NEWEST, panels, titled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Model = dict[str, Any]
 
-# The panels of Grafana itself; those of plugins are not there on every Grafana.
-KINDS = frozenset(
-    """
-    barchart bargauge gauge heatmap histogram piechart row stat state-timeline status-history table text timeseries
-    trend xychart
-    """.split()
-)
-INSTEAD = {
-    "graph": "timeseries: TimeSeries in grafanalib, timeSeries in grafonnet",
-    "singlestat": "stat: Stat in grafanalib, stat in grafonnet",
-    "table-old": "table: Table in grafanalib, table in grafonnet",
-    "grafana-piechart-panel": "piechart: PieChartv2 in grafanalib, pieChart in grafonnet",
-}
 # What the parts of a dashboard are, as far as they are read here: a type, a list of parts, or a part by its own name.
 _PARTS: dict[str, dict[str, Any]] = {
     "dashboard": {
@@ -38,7 +25,9 @@ _PARTS: dict[str, dict[str, Any]] = {
         "templating": "variables",
         "annotations": "annotations",
         "timepicker": "timepicker",
+        "__elements": "elements",
     },
+    "element": {"model": "panel"},
     "row": {"title": str, "panels": ["panel"]},
     "panel": {
         "type": str,
@@ -60,7 +49,7 @@ _PARTS: dict[str, dict[str, Any]] = {
     "variable": {"type": str, "name": str, "current": "choice"},
     "annotations": {"list": ["annotation"]},
     "annotation": {"name": str, "expr": str},
-    "place": {"x": int, "y": int, "w": int, "h": int},
+    "place": {"x": float, "y": float, "w": float, "h": float},
     "link": {},
     "step": {},
     "choice": {},
@@ -81,8 +70,8 @@ class Problem(NamedTuple):
 def problems(model: Model) -> Iterator[Problem]:
     """What no upgrade puts right."""
     if "apiVersion" in model or "elements" in model or isinstance(model.get("spec"), dict):
-        hint = "export it in the classic form: Grafana loads no other from a file, also Grafana 13"
-        yield Problem("this is a dashboard of the new form, version 2", hint)
+        hint = "name the file that holds the dashboard itself, as Grafana exports it"
+        yield Problem(f"this is a resource of the kind {model.get('kind')}, and no dashboard of Grafana's", hint)
         return
     misshapen = list(_misshapen(model, "dashboard", "the dashboard"))
     if misshapen:
@@ -97,24 +86,14 @@ def problems(model: Model) -> Iterator[Problem]:
     if not shown:
         yield Problem("the dashboard has no panels", "a page that shows nothing is in the way")
     for panel in shown:
-        yield from _of_panel(panel)
-
-
-def _of_panel(panel: Model) -> Iterator[Problem]:
-    kind = panel.get("type") or ""
-    if kind not in KINDS:
-        why = "Grafana does not have" if kind in INSTEAD else "tocsin does not know how to check"
-        known = f"use {INSTEAD[kind]}" if kind in INSTEAD else f"known: {', '.join(sorted(KINDS))}"
-        yield Problem(f"the panel '{titled(panel)}' is of the type `{kind}`, which {why}", known, kind)
-    asked = {name for name in map(foreign, (panel, *targets(panel))) if name}
-    for name in sorted(asked):
-        hint = "panels here ask Prometheus: leave it out, or ask for a recorded series"
-        yield Problem(f"the panel '{titled(panel)}' asks a data source of the type {name}", hint)
+        if not panel.get("type") and not panel.get("libraryPanel"):
+            what = f"the panel '{titled(panel)}' has no type"
+            yield Problem(what, "say what shows it: `timeseries`, `stat`, `table` or another panel of Grafana's")
 
 
 def _misshapen(value: Any, part: Any, where: str) -> Iterator[Problem]:
     """What is of another type than the part that it is; null is what is not there."""
-    if value is None:
+    if value is None or (part == "elements" and isinstance(value, list)):  # as Grafana 8 wrote it
         return
     if isinstance(part, list):
         if not isinstance(value, list):
@@ -128,7 +107,8 @@ def _misshapen(value: Any, part: Any, where: str) -> Iterator[Problem]:
         if not isinstance(value, dict):
             yield Problem(f"{where} is not an object", _HINT)
             return
-        for key, inner in _PARTS[part].items():
+        parts = dict.fromkeys(value, "element") if part == "elements" else _PARTS[part]
+        for key, inner in parts.items():
             yield from _misshapen(value.get(key), inner, f"`{key}` of {where}" if part != "dashboard" else f"`{key}`")
     elif isinstance(value, bool) or not isinstance(value, (int, float) if part is float else part):
         yield Problem(f"{where} is not {_CALLED[part]}", _HINT)

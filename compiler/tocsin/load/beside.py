@@ -113,6 +113,8 @@ def _check_config(document: Document, name: str, known: list[str], log: Log) -> 
 
 
 def _dashboard(document: Document, name: str, folder: str, reading: Reading) -> WrittenDashboard | None:
+    from tocsin.dashboard import unwrapped  # a spec without dashboards of its own does without
+
     file = _named(document, ("dashboards", name, "path"), folder, (*_JSONNET, ".json"), reading.log)
     if file is None:
         return None
@@ -127,7 +129,7 @@ def _dashboard(document: Document, name: str, folder: str, reading: Reading) -> 
         what = f"'{file.name}' is no dashboard: it is not an object"
         reading.log.error("DSH101", what, file.place, "a dashboard has a title and panels")
         return None
-    return WrittenDashboard(value, made)
+    return WrittenDashboard(unwrapped(value), made)
 
 
 def _json(file: Named, reading: Reading) -> tuple[Any, Made] | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tocsin.promql.advice import instead, near, source, what
-from tocsin.promql.errors import PromqlError
-from tocsin.promql.functions import AGGREGATIONS, FUNCTIONS, NOT_PORTABLE, Function, ValueType
+from tocsin.promql.errors import PromqlError, since
+from tocsin.promql.functions import AGGREGATIONS, FUNCTIONS, NOT_PORTABLE, Function, ValueType, taken
 from tocsin.promql.mistakes import no_function
 from tocsin.promql.selection import check_regexp
 from tocsin.promql.tree import LABEL_NAME, Aggregation, Call, Expr, Grouping, String
@@ -34,7 +34,7 @@ def function(name: Token) -> Function:
         raise no_function(name)
     if name.text in NOT_PORTABLE:
         why, hint = NOT_PORTABLE[name.text]
-        raise PromqlError(f"`{name.text}()` {why}", name.start, name.end, hint)
+        raise PromqlError(f"`{name.text}()` {why}", name.start, name.end, hint, taken(name.text))
     if name.text.lower() in FUNCTIONS:
         hint = f"write `{name.text.lower()}`"
         raise PromqlError("functions are written in lower case", name.start, name.end, hint)
@@ -100,7 +100,7 @@ def _check_label(expr: Expr) -> None:
     """Refuse a label name that would fail whenever Prometheus 2 evaluates the expression."""
     if isinstance(expr, String) and not LABEL_NAME.fullmatch(expr.value):
         hint = "a label is named with letters, digits and `_`, and does not begin with a digit"
-        raise PromqlError("this is not the name of a label", expr.start, expr.end, hint)
+        raise PromqlError("this is not the name of a label", expr.start, expr.end, hint, since(3))
 
 
 def _check_pattern(text: str, expr: Expr) -> None:

@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from tocsin.promql.errors import Taken, since
+
 
 class ValueType(StrEnum):
     """What an expression gives."""
@@ -82,6 +84,18 @@ AGGREGATIONS: dict[str, ValueType | None] = {
 
 _FLAG = "needs --enable-feature=promql-experimental-functions"
 
+# The releases that have what is refused here; the first of what is behind a flag only is not known here.
+_TAKEN: dict[str, Taken] = {
+    "holt_winters": ((0,), (3,)),
+    "double_exponential_smoothing": since(3),
+    "histogram_avg": since(2, 51),
+    "histogram_stddev": since(2, 47),
+    "histogram_stdvar": since(2, 47),
+    "histogram_quantiles": since(3, 11),
+    "first_over_time": since(3, 7),
+    **dict.fromkeys(("fill", "fill_left", "fill_right"), since(3, 10)),
+}
+
 # Functions and aggregations that some Prometheus has: why they are refused here, and what to write instead.
 NOT_PORTABLE: dict[str, tuple[str, str]] = {
     "holt_winters": (
@@ -114,3 +128,8 @@ NOT_PORTABLE: dict[str, tuple[str, str]] = {
     "fill_left": ("needs Prometheus 3.10 and --enable-feature=promql-binop-fill-modifiers", "write `or`"),
     "fill_right": ("needs Prometheus 3.10 and --enable-feature=promql-binop-fill-modifiers", "write `or`"),
 }
+
+
+def taken(name: str) -> Taken:
+    """The releases that have a function which is not portable."""
+    return _TAKEN.get(name, since(0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tocsin.promql.errors import PromqlError
+from tocsin.promql.errors import PromqlError, since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,7 +160,7 @@ def duration(literal: str, at: int) -> int:
         raise PromqlError(f"`{literal}` is longer than 292 years, the longest duration", at, end)
     if not total:
         hint = "write a longer one; an offset or a step of 0 can be left out"
-        raise PromqlError("Prometheus 2.53 refuses a duration of 0", at, end, hint)
+        raise PromqlError("Prometheus 2.53 refuses a duration of 0", at, end, hint, since(2, 54))
     return total
 
 
@@ -178,7 +178,7 @@ def malformed(literal: str, at: int) -> PromqlError:
     end = at + len(literal)
     if "_" in literal and re.fullmatch(r"[0-9]+(?:_[0-9]+)+", literal):
         hint = f"write `{literal.replace('_', '')}`"
-        return PromqlError(f"`{literal}` is a number only since Prometheus 2.54", at, end, hint)
+        return PromqlError(f"`{literal}` is a number only since Prometheus 2.54", at, end, hint, since(2, 54))
     if re.fullmatch(r"0[xX][0-9A-Fa-f]{2,15}(?:[+-][0-9]+)?", literal):
         hint = f"write `{int(re.split('[+-]', literal)[0], 16)}`"
         return PromqlError(f"Prometheus 3 takes the second digit of `{literal}` for an exponent", at, end, hint)

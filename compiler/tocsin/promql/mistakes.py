@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 
 from tocsin.promql.advice import near
-from tocsin.promql.errors import PromqlError
-from tocsin.promql.functions import AGGREGATIONS, FUNCTIONS, NOT_PORTABLE
+from tocsin.promql.errors import PromqlError, Taken, since
+from tocsin.promql.functions import AGGREGATIONS, FUNCTIONS, NOT_PORTABLE, taken
 from tocsin.promql.lexer import DURATION, END, NAME, NUMBER, STRING, Token
 from tocsin.promql.literals import duration, shorten
 from tocsin.promql.tree import Expr, Selector
 
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_FOREIGN = {
-    "<>": ("PromQL has no operator `<>`", "write `!=`"),
-    "**": ("PromQL has no operator `**`", "write `^`"),
-    "</": ("the operator `</` needs Prometheus 3.11", "it is for native histograms only"),
-    ">/": ("the operator `>/` needs Prometheus 3.11", "it is for native histograms only"),
+_FOREIGN: dict[str, tuple[str, str, Taken]] = {
+    "<>": ("PromQL has no operator `<>`", "write `!=`", None),
+    "**": ("PromQL has no operator `**`", "write `^`", None),
+    "</": ("the operator `</` needs Prometheus 3.11", "it is for native histograms only", since(3, 11)),
+    ">/": ("the operator `>/` needs Prometheus 3.11", "it is for native histograms only", since(3, 11)),
 }
 _MISPLACED = {
     "bool": "it stands directly behind a comparison: `x > bool y`",
@@ -41,6 +41,7 @@ def unclosed(bracket: Token) -> PromqlError:
 def no_operand(text: str, token: Token, before: Token) -> PromqlError:
     """`token` begins no expression; `before` is the word in front of it, END at the beginning of the text."""
     start, end, hint = token.start, token.end, ""
+    there: Taken = None
     if token.kind == END:
         return _ends(text, before)
     if token.kind == NAME:  # one of the reserved words, since any other names a metric
@@ -48,16 +49,17 @@ def no_operand(text: str, token: Token, before: Token) -> PromqlError:
     elif token.kind == DURATION:
         seconds, rest = divmod(duration(token.text, token.start), 1000)
         message = f"`{token.text}` can stand for a number only since Prometheus 2.54"
+        there = since(2, 54)
         hint = f"write the seconds: `{seconds}{f'.{rest:03}'.rstrip('0') if rest else ''}`"
     elif wrong := _FOREIGN.get(before.kind + token.kind):
         start = before.start
-        message, hint = wrong
+        message, hint, there = wrong
     elif token.kind in _OPENERS and before.kind != _OPENERS[token.kind]:
         message = f"an operand is missing before `{token.kind}`"
     else:
         message = f"a metric, a number, a function or `(` is expected, not `{token.text}`"
         hint = "a range stands behind a selector: `metric[5m]`" if token.kind == "[" else ""
-    return PromqlError(message, start, end, hint)
+    return PromqlError(message, start, end, hint, there)
 
 
 def _ends(text: str, before: Token) -> PromqlError:
@@ -101,21 +103,22 @@ def no_operator(text: str, token: Token, expr: Expr) -> PromqlError:
 def _misplaced_name(token: Token, expr: Expr) -> PromqlError:
     span, word = (token.start, token.end), token.text.lower()
     message, hint = f"`{token.text}` cannot stand here", ""
+    there: Taken = None
     if word in ("by", "without"):
         if unknown := _unknown_aggregation(expr):
             return unknown
         message = f"`{word}` belongs to an aggregation"
         hint = f"write `sum {word} (…) (…)`, or another aggregation"
     elif word in ("smoothed", "anchored"):
-        message, hint = f"`{word}` {_EXTENDED_RANGE}", "leave it out"
+        message, hint, there = f"`{word}` {_EXTENDED_RANGE}", "leave it out", since(3, 7)
     elif word in ("fill", "fill_left", "fill_right"):
-        message, hint = f"`{word}()` {NOT_PORTABLE[word][0]}", NOT_PORTABLE[word][1]
+        message, hint, there = f"`{word}()` {NOT_PORTABLE[word][0]}", NOT_PORTABLE[word][1], taken(word)
     elif word in _MISPLACED:
         hint = _MISPLACED[word]
     else:
         message = f"an operator is missing before `{shorten(token.text)}`"
         hint = _parentheses(expr, token)
-    return PromqlError(message, *span, hint)
+    return PromqlError(message, *span, hint, there)
 
 
 def _parentheses(expr: Expr, token: Token) -> str:
@@ -133,7 +136,7 @@ def _unknown_aggregation(expr: Expr) -> PromqlError | None:
         return None
     if expr.metric in NOT_PORTABLE:
         why, hint = NOT_PORTABLE[expr.metric]
-        return PromqlError(f"`{expr.metric}()` {why}", expr.start, expr.end, hint)
+        return PromqlError(f"`{expr.metric}()` {why}", expr.start, expr.end, hint, taken(expr.metric))
     if close := near(expr.metric, AGGREGATIONS):
         message = f"there is no aggregation `{expr.metric}`"
         return PromqlError(message, expr.start, expr.end, f"did you mean `{close}`?")
@@ -148,14 +151,21 @@ def no_duration(token: Token, bracket: Token | None) -> PromqlError:
         return unclosed(bracket) if bracket else missing
     if token.kind == NUMBER:
         hint = f"write `{token.text}s`" if token.text.isdigit() else "write it like `5m`"
-        return PromqlError("a duration needs a unit, Prometheus before 2.54 takes no bare number", *span, hint)
+        return PromqlError(
+            "a duration needs a unit, Prometheus before 2.54 takes no bare number", *span, hint, since(2, 54)
+        )
     if bracket and token.kind == "]":
         return PromqlError("the range is empty", bracket.start, token.end, "write it like `[5m]`")
     if token.kind == "+" and bracket is None:
-        return PromqlError("Prometheus 2.53 takes no `+` before an offset", *span, "leave out the sign")
+        return PromqlError("Prometheus 2.53 takes no `+` before an offset", *span, "leave out the sign", since(2, 54))
     if token.kind in ("+", "-", "("):
-        return PromqlError("arithmetic with durations needs Prometheus 3.14", *span, "write one duration, like `5m`")
+        return _arithmetic(span)
     return PromqlError(f"a duration such as `5m` is expected, not `{shorten(token.text)}`", *span)
+
+
+def _arithmetic(span: tuple[int, int]) -> PromqlError:
+    hint = "write one duration, like `5m`"
+    return PromqlError("arithmetic with durations needs Prometheus 3.14", *span, hint, since(3, 4))  # 3.4: by a flag
 
 
 def no_range_end(token: Token, bracket: Token) -> PromqlError:
@@ -164,7 +174,7 @@ def no_range_end(token: Token, bracket: Token) -> PromqlError:
     if token.kind == END:
         return unclosed(bracket)
     if token.kind in ("+", "-", "*", "/", "%", "^"):
-        return PromqlError("arithmetic with durations needs Prometheus 3.14", *span, "write one duration, like `5m`")
+        return _arithmetic(span)
     hint = f"write `{token.text.lower()}` behind the `]`" if token.text.lower() in ("offset", "@") else ""
     return PromqlError(f"`]` is expected, not `{shorten(token.text)}`", *span, hint)
 
@@ -178,7 +188,8 @@ def no_label(text: str, token: Token, bracket: Token) -> PromqlError:
         hint = "rename the label when it is scraped: letters, digits and `_` are safe"
         if bracket.kind == "{" and not text[token.end :].lstrip().startswith(("=", "!")):
             hint = f"for the name of a metric write __name__={token.text}"
-        return PromqlError("names in quotes need Prometheus 2.51", *span, hint)
+        # 2.51 reads them, and until 3.0 no server stores such a name without a flag.
+        return PromqlError("names in quotes need Prometheus 3.0", *span, hint, since(3))
     if token.kind == NAME:
         return PromqlError(f"`{token.text}` cannot name a label", *span, "a label has no `:` and is not `Inf` or `NaN`")
     return PromqlError(f"the name of a label is expected, not `{shorten(token.text)}`", *span)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tocsin.promql.errors import Taken, since
+
 _LONGEST_REPEAT = 1000
 
 _ESCAPE = r"""\\(?:[aftnrv] | x[0-9A-Fa-f]{2} | x\{0*[0-9A-Fa-f]{1,5}\} | x\{0*10[0-9A-Fa-f]{4}\} | 0[0-7]{0,2}
@@ -38,11 +40,11 @@ _CONTROL = {"a": 7, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 
 
 class RegexpError(ValueError):
-    """What is wrong in the characters [start, end) of a pattern."""
+    """What is wrong in the characters [start, end) of a pattern, for other releases than those that have `taken` it."""
 
-    def __init__(self, message: str, start: int, end: int, hint: str = "") -> None:
+    def __init__(self, message: str, start: int, end: int, hint: str = "", taken: Taken = None) -> None:
         super().__init__(message)
-        self.message, self.start, self.end, self.hint = message, start, end, hint
+        self.message, self.start, self.end, self.hint, self.taken = message, start, end, hint, taken
 
 
 class _Group:
@@ -223,5 +225,6 @@ def _no_group(pattern: str, at: int) -> RegexpError:
         hint = "write a second matcher with `!~` or `=~` for the same label"
         return RegexpError("RE2 cannot look ahead or behind", at, at + 3, hint)
     if named := re.match(_NAMED, pattern[at:]):
-        return RegexpError("Prometheus 2.42 does not know `(?<`", at, at + named.end(), f"write `(?P<{named[1]}>`")
+        hint = f"write `(?P<{named[1]}>`"
+        return RegexpError("Prometheus 2.42 does not know `(?<`", at, at + named.end(), hint, since(2, 51))
     return RegexpError("`(?` begins nothing that RE2 knows", at, at + 2, "for a plain group write `(?:…)`")

@@ -33,7 +33,9 @@ def check_regexp(literal: str, at: int, value: str) -> bool:
     except RegexpError as error:
         start = at + string_offset(literal, error.start)
         end = at + string_offset(literal, error.end)
-        raise PromqlError(f"bad regular expression: {error.message}", start, max(end, start + 1), error.hint) from None
+        raise PromqlError(
+            f"bad regular expression: {error.message}", start, max(end, start + 1), error.hint, error.taken
+        ) from None
 
 
 def selector(metric: str | None, matchers: Sequence[tuple[Matcher, bool]], start: int, end: int) -> Selector:

@@ -86,16 +86,18 @@ def _mixes(checker: Checker, node: Aggregation, inner: Vector) -> bool:
     asked = checker.source(node.expr)
     if quantity.reading == "bits" and op not in ("count", "group", "count_values") and not _one_each(inner, node):
         what = f"`{op}` of bitmasks of several boards loses bits: {quantity.name} holds reasons"
-        hint = f"take each bit out first: {op} by (…) (floor({asked} / 64) % 2)"
+        hint = f"take each bit out first: {op} by (…) ({_param(checker, node)}floor({asked} / 64) % 2)"
         checker.tell("PQL205", what, node, hint)
     elif op not in _MIXING:
         return False
     elif quantity.reading == "code":
         what = f"{quantity.name} holds a code: `{op}` of codes is none of them"
-        checker.tell("PQL206", what, node, f'write count_values("code", {asked}), or compare with one first')
+        offer = _of_single(checker, node, inner, "count_values", '"code", ')
+        checker.tell("PQL206", what, node, f"write {offer}, or compare with one first")
     elif quantity.reading == "total" and op != "sum":
         what = f"{quantity.name} is a counter: `{op}` of counters says how long each has run"
-        checker.tell("PQL202", what, node, f"write {op}{_by(node)} ({checker.rated(node.expr, 'rate')})")
+        rate = checker.rated(node.expr, "rate")
+        checker.tell("PQL202", what, node, f"write {op}{_by(node)} ({_param(checker, node)}{rate})")
     elif op == "sum" and (quantity.unit == "celsius" or quantity.reading == "timestamp"):
         things = "temperatures" if quantity.unit == "celsius" else "moments"
         checker.tell("PQL203", f"a sum of {things} means nothing", node, "write max or avg")
@@ -108,6 +110,11 @@ def _by(node: Aggregation) -> str:
     """The grouping as it is written in front."""
     word = "without" if node.grouping and node.grouping.without else "by"
     return f" {word} ({', '.join(label.name for label in node.grouping.labels)})" if node.grouping else ""
+
+
+def _param(checker: Checker, node: Aggregation) -> str:
+    """What stands before the expression: the label of count_values, the share of quantile, the number of topk."""
+    return f"{checker.source(node.param)}, " if node.param is not None else ""
 
 
 def _one_each(inner: Vector, node: Aggregation) -> bool:
@@ -138,17 +145,25 @@ def _copies(node: Aggregation, inner: Vector, labels: Labels) -> frozenset[str]:
 
 def _doubling(checker: Checker, node: Aggregation, inner: Vector, repeated: frozenset[str]) -> Finding:
     """What is told where copies are added up."""
-    named = [label.name for label in node.grouping.labels] if node.grouping and not node.grouping.without else []
-    by = ", ".join((*inner.entity, *(label for label in named if label not in inner.entity)))
     things = {"job_id": "each job on it", "gpu_i_id": "each MIG instance", "replica_role": "each replica"}
     copied = " and ".join(things.get(label, f"each {label}") for label in sorted(repeated, reverse=True))
     metric = inner.quantity.metric
     one = metric.entity.replace("gpu_instance", "instance").replace("gpu", "board") if metric else "thing"
-    inside = checker.source(node.expr)
-    grouping = f" by ({', '.join(named)})" if named else " by (…)" if node.grouping else ""
-    what = f"`{node.op}` adds the value of one {one} once for {copied}"
-    hint = f"make it one first: {node.op}{grouping} (max by ({by}) ({inside}))"
+    does = "counts" if node.op.startswith("count") else "adds"
+    what = f"`{node.op}` {does} the value of one {one} once for {copied}"
+    hint = f"make it one first: {_of_single(checker, node, inner, node.op, _param(checker, node))}"
     return checker.finding("PQL207", what, node, hint)
+
+
+def _of_single(checker: Checker, node: Aggregation, inner: Vector, op: str, param: str) -> str:
+    """The aggregation with one series of each thing inside; the same where nothing is repeated."""
+    named = [label.name for label in node.grouping.labels] if node.grouping and not node.grouping.without else []
+    inside = checker.source(node.expr)
+    if _repeated(node, inner):
+        by = ", ".join((*inner.entity, *(label for label in named if label not in inner.entity)))
+        inside = f"max by ({by}) ({inside})"
+    grouping = f" by ({', '.join(named)}) " if named else " by (…) " if node.grouping else ""
+    return f"{op}{grouping}({param}{inside})"
 
 
 def spread_of(quantity: Quantity) -> str:

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from tocsin.promtypes.world import World
 
 
+# What makes a bad alert, and on a page is what it is: how much a counter has counted, what is true for good, what is
+# absent, boards that weigh more where they are shared, and a join that fails on the day when two series match.
+_SHOWN = frozenset(("PQL202", "PQL207", "PQL209", "PQL213", "PQL216"))
+
+
 class Checker:
     """Infers the types of one expression; `text` is what its nodes' positions count in."""
 
@@ -40,14 +45,18 @@ class Checker:
         self.world = world
         self.findings: dict[Finding, None] = {}
 
-    def tell(self, code: str, message: str, node: Expr | tuple[int, int], hint: str = "") -> None:
-        """Tell a mistake."""
-        self.findings.setdefault(self.finding(code, message, node, hint))
+    def tell(
+        self, code: str, message: str, node: Expr | tuple[int, int], hint: str = "", *, shown: bool = False
+    ) -> None:
+        """Tell a mistake, which is none where the value is `shown` only."""
+        self.findings.setdefault(self.finding(code, message, node, hint, shown=shown))
 
-    def finding(self, code: str, message: str, node: Expr | tuple[int, int], hint: str = "") -> Finding:
+    def finding(
+        self, code: str, message: str, node: Expr | tuple[int, int], hint: str = "", *, shown: bool = False
+    ) -> Finding:
         """A mistake that may turn out to be none."""
         start, end = node[:2]
-        return Finding(code, message, start, end, hint)
+        return Finding(code, message, start, end, hint, shown or code in _SHOWN)
 
     def source(self, node: Expr) -> str:
         """The text of a node in one line."""

@@ -179,7 +179,8 @@ def _histogram(checker: Checker, call: Call, args: list[Vector]) -> Vector:
         inner = checker.source(node)
         hint = f"write {call.function}({checker.source(call.args[0])}, rate({inner}[5m]))"
         plain = not isinstance(node, Aggregation | Paren)
-        checker.tell("PQL215", what, node, hint if plain else "take the rate of the buckets before their sum")
+        hint = hint if plain else "take the rate of the buckets before their sum"
+        checker.tell("PQL215", what, node, hint, shown=True)
     elif not buckets.labels.can_be("le") and any(name.endswith("_bucket") for name in metric_names(node)):
         what = "the buckets are told apart by `le`, which this aggregation takes off"
         checker.tell("PQL215", what, node, "aggregate by (le, …)")

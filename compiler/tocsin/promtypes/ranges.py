@@ -44,4 +44,6 @@ def check_window(checker: Checker, call: Call, arg: Range | Subquery, vector: Ve
         f"`{call.function}()` over {Duration(vector.window)} sees fewer than {SAMPLES} samples of what {comes} "
         f"every {Duration(vector.interval)}"
     )
-    checker.tell("PQL211", what, written, f"write [{Duration(need)}] or longer")
+    least = 1 if call.function.endswith("_over_time") else 2  # samples without which there is no value
+    is_filled = vector.window >= least * vector.interval  # as long as no scrape is lost
+    checker.tell("PQL211", what, written, f"write [{Duration(need)}] or longer", shown=is_filled)

@@ -11,7 +11,7 @@ from tocsin.examples import value_for
 from tocsin.pattern import PatternError, matches
 from tocsin.promtypes.ranges import check_reach
 from tocsin.promtypes.vector import Vector
-from tocsin.promtypes.world import before_ingest, catalogue
+from tocsin.promtypes.world import before_ingest, catalogue, is_of_boards
 
 if TYPE_CHECKING:
     from tocsin.factory.signals import Label
@@ -50,7 +50,8 @@ def _check_name(checker: Checker, selector: Selector, name: str) -> None:
         hint = f"write {spellings()[name]}" if name in spellings() else f"did you mean {close}?" if close else ""
         if name in catalogue():
             hint = f"scrape its exporter, {catalogue()[name][0].exporter}, by `clusters.<name>.exporters`"
-        checker.tell("PQL214", why, place, hint or "ask for a metric that it has")
+        elsewhere = checker.world.applications and name in catalogue() and not is_of_boards(name)
+        checker.tell("PQL214", why, place, hint or "ask for a metric that it has", shown=elsewhere)
 
 
 def _check_label(checker: Checker, selector: Selector, matcher: Matcher, labels: Labels) -> None:

@@ -11,6 +11,7 @@ from tocsin.promtypes.labels import Labels
 from tocsin.promtypes.quantity import ANY, of_metric
 from tocsin.promtypes.vector import Vector
 from tocsin.units import Duration
+from tocsin.versions import KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,7 +50,9 @@ class World(NamedTuple):
     `schema` are the label rules of a spec, `keep` how far back the servers look, `interval` how often rules are
     evaluated. Where a data source reads the tiers of a retention, `keep` is that of the longest of all series, and
     `longer` says which series another one keeps beyond it; all in ms. `whole` says that a name which is not in `series`
-    but in the catalogue is scraped nowhere. `new_le` is whether Prometheus writes `le="1"` as `le="1.0"`.
+    but in the catalogue is scraped nowhere. `prometheus` is its release;
+    `metricsql` that another program may answer, which takes more than PromQL, `applications` that jobs of the spec are
+    scraped, which may show what an exporter of the catalogue shows elsewhere.
     """
 
     series: Mapping[str, Vector]
@@ -57,8 +60,15 @@ class World(NamedTuple):
     keep: int
     interval: int
     whole: bool
-    new_le: bool
+    prometheus: tuple[int, ...]
     longer: Mapping[str, int] | None = None
+    metricsql: bool = False
+    applications: bool = False
+
+    @property
+    def new_le(self) -> bool:
+        """Whether Prometheus writes `le="1"` as `le="1.0"`."""
+        return self.prometheus >= (3,)
 
     def unnamed(self, name: str) -> str:
         """Why no series can have the name; empty where one can."""
@@ -86,16 +96,17 @@ def prefixes() -> tuple[str, ...]:
     return tuple(kind.prefix for kind in exporter_kinds().values() if kind.prefix)
 
 
-@cache
-def _programs() -> frozenset[str]:
-    """The programs that put their own name and a colon before those of their metrics."""
-    return frozenset(name.partition(":")[0] for name in catalogue() if ":" in name)
+def is_of_boards(name: str) -> bool:
+    """Whether only dcgm-exporter shows a metric of the catalogue."""
+    return any(metric.exporter in ("dcgm", DEEP_JOB) for metric in catalogue().get(name, ()))
 
 
 def is_recorded(name: str) -> bool:
-    """Whether only a rule gives a series such a name: it has a colon, and not just one behind a program's name."""
-    program, colon, rest = name.partition(":")
-    return bool(colon) and (":" in rest or program not in _programs())
+    """Whether only a rule gives a series such a name, as in `level:metric:operations`.
+
+    With one colon it may be of a program that puts its own name in front: `vllm:…`, `sglang:…`.
+    """
+    return name.count(":") > 1
 
 
 @cache
@@ -107,7 +118,7 @@ def of_catalogue() -> World:
         for name, vector in _series(metrics[0], least.get(metrics[0].exporter, DEFAULT_INTERVAL)).items():
             series[name] = vector if len(metrics) == 1 else _of_several(vector, metrics)
     series |= _everywhere(DEFAULT_INTERVAL)
-    return World(series, {}, DEFAULT_KEEP, DEFAULT_INTERVAL, whole=False, new_le=True)
+    return World(series, {}, DEFAULT_KEEP, DEFAULT_INTERVAL, whole=False, prometheus=KNOWN["prometheus"][1])
 
 
 def scraped(factory: Factory) -> World:
@@ -125,8 +136,10 @@ def scraped(factory: Factory) -> World:
     for metric in (*_shown(factory), *factory.metrics.values()):
         series |= _series(metric, intervals.get(metric.exporter, factory.interval))
     series |= _everywhere(factory.interval)
-    new_le = factory.targets.prometheus >= (3,)
-    return World(series, factory.labels, factory.retention.hot.keep, factory.interval, whole=True, new_le=new_le)
+    release = factory.targets.prometheus
+    world = World(series, factory.labels, factory.retention.hot.keep, factory.interval, whole=True, prometheus=release)
+    applications = any(cluster.jobs for cluster in factory.clusters.values())
+    return world._replace(metricsql=factory.targets.long_term == "victoriametrics", applications=applications)
 
 
 def from_tiers(world: World, retention: Retention) -> World:
