@@ -46,7 +46,8 @@ def page(name: str, same: Sequence[tuple[RuleFile, Alert]], steps: Sequence[str]
     """The page of a name, from the texts of its alerts and from the catalogue."""
     shown = [_filled(file, alert) for file, alert in same[:_SHOWN]]
     labels = _labels(same)
-    heads, texts = (merged(_texts(same, labels, key)) for key in ("summary", "description"))
+    told = _telling(labels)
+    heads, texts = (merged(_texts(same, told, key)) for key in ("summary", "description"))
     head = f"{shared.rstrip('.')}.\n\n" if (shared := common(heads)) else ""
     parts = [f"# {name}\n\n{head}{''.join(_facts(name, labels))}", f"## What it means\n\n{_meaning(texts)}"]
     if steps:
@@ -64,30 +65,34 @@ def _filled(file: RuleFile, alert: Alert) -> Alert:
 
 def _labels(same: Sequence[tuple[RuleFile, Alert]]) -> list[dict[str, str]]:
     """The labels by which alerts of a name are told apart, the telling ones first; of a cluster what is read tells."""
-    found = []
-    for file, alert in same:
+    ranked: dict[int, dict[str, str]] = {}  # of files with the same groups there is one alert
+    for alert in {id(alert): alert for _, alert in same}.values():
         read = {*_CLUSTER.findall(alert.expr)}
-        labels = {name: file.filled(value) for name, value in alert.labels.items()}
-        found.append({**({"cluster": read.pop()} if len(read) == 1 else {}), **labels})
-    return [{name: one[name] for name in sorted(one, key=_rank)} for one in found]
+        labels = {**({"cluster": read.pop()} if len(read) == 1 else {}), **alert.labels}
+        ranked[id(alert)] = {name: labels[name] for name in sorted(labels, key=_rank)}
+    return [{name: file.filled(value) for name, value in ranked[id(alert)].items()} for file, alert in same]
 
 
 def _rank(label: str) -> tuple[int, str]:
     return (_TELLING.index(label) if label in _TELLING else len(_TELLING), label)
 
 
-def _texts(same: Sequence[tuple[RuleFile, Alert]], labels: Sequence[dict[str, str]], key: str) -> Iterator[Text]:
-    """The texts of alerts with what differs of their labels; of files with the same groups, two stand for all."""
+def _telling(labels: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Of labels, those whose values are not the same everywhere."""
     names = dict.fromkeys(name for one in labels for name in one)
     varying = [name for name in names if len({one.get(name) for one in labels}) > 1]
+    return [{name: one[name] for name in varying if name in one} for one in labels]
+
+
+def _texts(same: Sequence[tuple[RuleFile, Alert]], told: Sequence[dict[str, str]], key: str) -> Iterator[Text]:
+    """The texts of alerts with the labels that tell them apart; of files with the same groups, two stand for all."""
     forms: dict[int, list[int]] = {}
     for index, (_, alert) in enumerate(same):
         forms.setdefault(id(alert), []).append(index)
     for first, *others in forms.values():
         for indices in filter(None, ([first], others)):
             file, alert = same[indices[0]]
-            told = ({name: labels[index][name] for name in varying if name in labels[index]} for index in indices)
-            yield Text(plain(file.filled(alert.annotations[key])), tuple(told))
+            yield Text(plain(file.filled(alert.annotations[key])), tuple(told[index] for index in indices))
 
 
 def _meaning(texts: Sequence[Text]) -> str:

@@ -95,14 +95,15 @@ class RuleFile(NamedTuple):
     blanks: tuple[tuple[str, str], ...] = ()
     origin: Span | None = None
 
-    def filled(self, text: str) -> str:
-        """A text of the groups without blanks."""
-        for blank, value in self.blanks:
-            text = text.replace(blank, value)
-        return text
-
     beside: tuple[str, ...] = ()
     everywhere: bool = False
+
+    def filled(self, text: str) -> str:
+        """A text of the groups without blanks, each of which has a `?`."""
+        if "?" in text:
+            for blank, value in self.blanks:
+                text = text.replace(blank, value)
+        return text
 
     @property
     def path(self) -> str:
