@@ -167,6 +167,8 @@ def test_a_bad_spec_is_neither_built_nor_tested(command: str, bad: Path, newest:
         (["check", "--format", "xml", "a.yaml"], "invalid choice: 'xml'"),
         (["check", "--strict", "a.yaml"], "unrecognized arguments: --strict"),
         (["explain", "XYZ999"], "no code is called XYZ999"),
+        (["explain", "GpuLost"], "of an alert, name its spec as well: `--spec SPEC`"),
+        (["explain", "GpuLost", "--spec", "nowhere.yaml"], "tocsin: nowhere.yaml: there is no such file"),
         (["lint-expr"], "EXPR"),
         (["lint-expr", " "], "tocsin: there is no expression"),
         (["lint-expr", "up", "--spec", "nowhere.yaml"], "tocsin: nowhere.yaml: there is no such file"),
@@ -196,7 +198,8 @@ def test_a_code_that_is_nearly_right_is_suggested() -> None:
 @pytest.mark.parametrize("begun", ["SIG1", "sig", "NONSENSE"])
 def test_a_code_that_nobody_can_guess_leads_to_the_list(begun: str) -> None:
     run = call("explain", begun)
-    assert (run.status, run.err) == (2, f"tocsin: no code is called {begun}; `tocsin explain all` lists them\n")
+    way = "`tocsin explain all` lists them; of an alert, name its spec as well: `--spec SPEC`"
+    assert (run.status, run.err) == (2, f"tocsin: no code is called {begun}; {way}\n")
 
 
 @pytest.mark.parametrize("command", ["build", "test"])
@@ -713,6 +716,26 @@ def test_a_completion_script_knows_every_command_and_every_option(shell: str) ->
     )
 
 
+def test_an_alert_is_explained_by_its_runbook_page() -> None:
+    pages = ROOT / "out" / "ai-factory-east" / "docs" / "runbooks"
+    spec = ("--spec", str(ROOT / "specs" / "ai-factory.yaml"))
+    run = call("explain", "gpulost", *spec)
+    assert run == Run(0, (pages / "GpuLost.md").read_text("utf-8"), "")
+    run = call("explain", "all", *spec)
+    assert run.out.splitlines() == sorted(page.stem for page in pages.iterdir())
+    run = call("explain", "GpuLosst", *spec)
+    assert run == Run(2, "", "tocsin: ai-factory-east has no alert called GpuLosst; did you mean GpuLost?\n")
+    run = call("explain", "nothing of ours", *spec)
+    assert run.err == "tocsin: ai-factory-east has no alert called nothing of ours; `all` lists them\n"
+
+
+def test_an_alert_of_a_spec_with_mistakes_is_not_explained(tmp_path: Path) -> None:
+    (tmp_path / "spec.yaml").write_text("version: 1\n")
+    run = call("explain", "GpuLost", "--spec", str(tmp_path / "spec.yaml"))
+    assert run.status == 1
+    assert "error[SPC106]" in run.out
+
+
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
@@ -746,9 +769,10 @@ def test_a_completion_script_knows_every_command_and_every_option(shell: str) ->
         (["tocsin", "completion", "f"], ["fish"]),
         (["tocsin", "lint-expr", "--sp"], ["--spec"]),
         (["tocsin", "lint-expr", "up", "--spec", "spec"], ["spec two.yaml", "spec.yaml"]),
+        (["tocsin", "explain", "GpuLost", "--spec", "spec"], ["spec two.yaml", "spec.yaml"]),
         (["tocsin", "drill", "--f"], ["--fault", "--fast", "--format"]),
         (["tocsin", "drill", "spec.yaml", "--format", ""], ["text", "json"]),
-        (["tocsin", "explain", "s"], []),
+        (["tocsin", "explain", "s"], ["spec two.yaml", "spec.yaml"]),
     ],
 )
 def test_bash_completes(words: list[str], completed: list[str], tmp_path: Path) -> None:

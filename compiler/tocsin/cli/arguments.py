@@ -29,6 +29,7 @@ examples:
   tocsin lint-expr 'rate(up[5m])'               what is wrong with an expression
   tocsin drill --fast specs/ai-factory.yaml    let faults happen, and see who is told
   tocsin explain OWN101                        what a code means and how to mend it
+  tocsin explain GpuLost --spec SPEC           what an alert means and what to do first
   generate-spec | tocsin check -               read a spec from standard input
 """
 
@@ -62,7 +63,8 @@ machine: each receiver is a webhook on loopback. prometheus and alertmanager are
 and ALERTMANAGER. Exit status 1 where a fault was told to nobody, to the wrong ones, again, or without its place."""
 
 _EXPLAIN = """\
-Say what the code of a message means, why it matters, and how to mend what it is about."""
+Say what the code of a message means, why it matters, and how to mend what it is about; or, with --spec, what an alert
+of that spec means, what to do first, and when it fires."""
 
 _LINT = """\
 Type-check one PromQL expression, as it is written into an alert, a recording rule or an SLI: counters and gauges,
@@ -132,8 +134,9 @@ def parser() -> argparse.ArgumentParser:
     for command in (check, build, test, lint):
         command.add_argument("--format", choices=FORMATS, default="text", help="how problems are told (default: text)")
 
-    explain = _command(commands, "explain", "say what a code means and how to mend it", _EXPLAIN)
-    explain.add_argument("code", metavar="CODE", help="a code such as OWN101, or `all` for the list")
+    explain = _command(commands, "explain", "say what a code or an alert means and what to do", _EXPLAIN)
+    explain.add_argument("name", metavar="CODE|ALERT", help="a code such as OWN101, an alert, or `all` for the list")
+    explain.add_argument("--spec", metavar="SPEC", help="whose alert it is, or - for standard input")
 
     completion = _command(commands, "completion", "print a completion script for a shell", _COMPLETION)
     completion.add_argument("shell", choices=SHELLS)

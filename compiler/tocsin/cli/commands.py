@@ -171,22 +171,18 @@ def _expression(text: str, name: str) -> Source:
 
 
 def explain(options: Namespace) -> int:
-    """Print what a code means."""
-    from tocsin.codes import catalogue
-    from tocsin.diagnostics import near
+    """Print what a code means, or the runbook page of a spec's alert."""
+    from tocsin.cli.explaining import alert, code
 
-    codes = catalogue()
-    wanted = options.code.upper()
-    if wanted == "ALL":
-        say(sys.stdout, "".join(f"{code.id}  {code.title}\n" for code in codes.values()))
+    if not options.spec:
+        say(sys.stdout, code(options.name))
         return 0
-    if wanted not in codes:
-        begun = any(code.startswith(wanted) for code in codes)  # then it is no slip for one of them
-        close = "" if begun else near(wanted, codes)
-        way = f"did you mean {close}?" if close else "`tocsin explain all` lists them"
-        raise WrongCallError(f"no code is called {options.code}; {way}")
-    code = codes[wanted]
-    say(sys.stdout, f"{code.id}: {code.title}\n\n{code.text}\n")
+    run = _Run(options.spec)
+    compiled = run.proven(())
+    if compiled is None:
+        run.tell("text")
+        return 1
+    say(sys.stdout, alert(options.name, compiled))
     return 0
 
 
