@@ -96,6 +96,8 @@ BESIDE_NODES: dict[str, list[tuple[dict[str, str], str]]] = {
     "cdu_flow_litres_per_minute": [({}, "60")],
     "cdu_supply_celsius": [({}, "32")],
     "cdu_leaks": [({}, "0")],
+    "cdu_coolant_flow_liters_per_minute": [({"node": "gpu-node-01"}, "42"), ({"node": "gpu-node-02"}, "42")],
+    "cdu_coolant_supply_celsius": [({"node": "gpu-node-01"}, "32"), ({"node": "gpu-node-02"}, "32")],
 }
 
 
