@@ -39,7 +39,7 @@ def aggregated(checker: Checker, node: Aggregation) -> Vector:
         return inner
     labels = _labels(node, inner.labels)
     if node.op in ("sum", "avg") and "le" in inner.labels.certain and not labels.can_be("le"):
-        _check_buckets(checker, node)
+        doubled = (*doubled, *_all_buckets(checker, node))
     if isinstance(node.param, String):  # the label that count_values() writes
         labels = labels.plus([node.param.value])
     key = inner.key
@@ -64,14 +64,14 @@ def _is_sorted_out(expr: Expr) -> bool:
     return any(isinstance(inside, Binary) and inside.op in COMPARISONS for inside in walk(expr))
 
 
-def _check_buckets(checker: Checker, node: Aggregation) -> None:
-    """Buckets that are added up are one of each histogram."""
+def _all_buckets(checker: Checker, node: Aggregation) -> list[Finding]:
+    """What is told where the buckets of a histogram are added up, unless some are selected."""
     selectors = [inside for inside in walk(node.expr) if isinstance(inside, Selector)]
     if any(matcher.label == "le" and matcher.op in ("=", "=~") for one in selectors for matcher in one.matchers):
-        return
+        return []
     what = f"`{node.op}` adds up all buckets of a histogram, each of which holds those below: it counts much twice"
     hint = 'take the _count for how many there are, keep `le` for a quantile, or select one bucket: {le="…"}'
-    checker.tell("PQL215", what, node, hint)
+    return [checker.finding("PQL215", what, node, hint)]
 
 
 def _labels(node: Aggregation, labels: Labels) -> Labels:
