@@ -46,6 +46,8 @@ BOARD = {
     "DCGM_FI_PROF_DRAM_ACTIVE": "0.52",
     "DCGM_FI_DEV_SLOWDOWN_TEMP": "95",
     "DCGM_FI_DEV_MEM_MAX_OP_TEMP": "95",
+    "DCGM_FI_DEV_PCIE_LINK_GEN": "5",
+    "DCGM_FI_DEV_PCIE_MAX_LINK_GEN": "5",
     "DCGM_FI_DEV_PCIE_LINK_WIDTH": "16",
     "DCGM_FI_DEV_PCIE_MAX_LINK_WIDTH": "16",
     "nvidia_smi_gpu_info": "1",
