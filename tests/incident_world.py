@@ -46,6 +46,8 @@ BOARD = {
     "DCGM_FI_PROF_DRAM_ACTIVE": "0.52",
     "DCGM_FI_DEV_SLOWDOWN_TEMP": "95",
     "DCGM_FI_DEV_MEM_MAX_OP_TEMP": "95",
+    "DCGM_FI_DEV_PCIE_LINK_GEN": "5",
+    "DCGM_FI_DEV_PCIE_MAX_LINK_GEN": "5",
     "DCGM_FI_DEV_PCIE_LINK_WIDTH": "16",
     "DCGM_FI_DEV_PCIE_MAX_LINK_WIDTH": "16",
     "nvidia_smi_gpu_info": "1",
@@ -96,6 +98,8 @@ BESIDE_NODES: dict[str, list[tuple[dict[str, str], str]]] = {
     "cdu_flow_litres_per_minute": [({}, "60")],
     "cdu_supply_celsius": [({}, "32")],
     "cdu_leaks": [({}, "0")],
+    "cdu_coolant_flow_liters_per_minute": [({"node": "gpu-node-01"}, "42"), ({"node": "gpu-node-02"}, "42")],
+    "cdu_coolant_supply_celsius": [({"node": "gpu-node-01"}, "32"), ({"node": "gpu-node-02"}, "32")],
 }
 
 

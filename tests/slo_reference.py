@@ -117,7 +117,7 @@ class Group:
             bad, all_ = errors[long][at] or 0.0, every[long][at] or 0.0
             over = all_ > 0 and bad / all_ > limit
             over = over and (errors[short][at] or 0.0) > limit * (every[short][at] or 0.0)
-            over = over and every[short][at] is not None and all_ * long * MINUTE >= float(self.slo.least)
+            over = over and every[short][at] is not None and all_ * long * MINUTE >= float(self.slo.enough(pair))
             since = (at if since is None else since) if over else None
             fires = since is not None and at - since >= hold
             firing.append(fires)

@@ -12,7 +12,7 @@ _CHANGES = (
     ('"gpu-node-[01-02]"', '"gpu-node-[01-24]"'),
     ("hosts: gpu-node-01,", 'hosts: "gpu-node-[01-16]",'),
     ("hosts: gpu-node-02,", 'hosts: "gpu-node-[23-24]",'),
-    ("pcie_link_width]", "pcie_link_width, filesystem]"),
+    ("pcie_link_gen]", "pcie_link_gen, filesystem]"),
 )
 
 

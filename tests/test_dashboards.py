@@ -42,7 +42,7 @@ OF_PROMETHEUS = {"up", "ALERTS"}
 OF_ITS_ALERTS = {"alertstate", "signal", "severity", "alertname", "owner", "layer", "slo"}
 OF_SERIES = {"reason", "err_code", "error", "device", "port", "direction", "label", "fstype", "state"}
 KINDS = ("stat", "gauge", "bargauge", "timeseries", "table", "heatmap", "status-history", "state-timeline")
-UNITS = {"none", "short", "percent", "percentunit", "celsius", "bytes", "Bps", "watt", "s", "reqps", "cps"}
+UNITS = {"none", "short", "percent", "percentunit", "celsius", "bytes", "Bps", "watt", "s", "reqps", "cps", "flowlpm"}
 
 
 @cache

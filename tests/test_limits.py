@@ -69,10 +69,14 @@ def test_what_nobody_verified_is_off_until_the_spec_sets_it(tmp_path: Path) -> N
         assert (kind.alert in off) == (kind.usual is not None), kind.id
 
 
-@pytest.mark.parametrize("signal", ["filesystem", "memory_temp_limit", "pcie_link_width"])
+@pytest.mark.parametrize("signal", ["filesystem", "memory_temp_limit", "pcie_link_gen", "pcie_link_width"])
 def test_an_alert_of_what_is_not_collected_is_not_there(tmp_path: Path, signal: str) -> None:
-    wanted = {"filesystem": "FilesystemFilling", "memory_temp_limit": "GpuMemoryNearLimit"}
-    name = wanted.get(signal, "GpuPcieLanesLost")
+    name = {
+        "filesystem": "FilesystemFilling",
+        "memory_temp_limit": "GpuMemoryNearLimit",
+        "pcie_link_gen": "GpuPcieLinkSlow",
+        "pcie_link_width": "GpuPcieLanesLost",
+    }[signal]
     assert name not in alerts(compiled(tmp_path, SPEC))
     collecting = SMALL.replace("mandatory: [xid]", f"mandatory: [xid], collect: [{signal}]")
     assert name in alerts(compiled(tmp_path, collecting))

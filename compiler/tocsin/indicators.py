@@ -15,6 +15,9 @@ SLICED = ("time_slice", "throughput", "slowdown", "utilisation", "composite")  #
 GAUGES = ("while", "gauge")  # the keys of selectors whose values are read as they are; of others, rates are
 # The least past, in unit windows, by which a job is judged: of twelve, the two that one odd moment spoils are few.
 BASELINE_UNITS = 12
+# The least share of a long window that a job must have run to be judged by it. Of a young job a pause of two minutes is
+# a tenth: by the window of six hours somebody would be woken for it half an hour later, when it has long gone on.
+COVERED = Fraction(3, 10)
 # The units of time that a metric may have, in seconds.
 TIMES = {
     **dict.fromkeys(("seconds", "s"), Fraction(1)),

@@ -13,8 +13,8 @@ class Slo(NamedTuple):
     """An objective over what its indicator counts; `kind` is the indicator's key in the spec.
 
     `objective` is the share of good events, `expected` events per second, `least` the events that a long window must
-    have to be judged, `idle` what no events are: good, bad, or to be ignored. `pairs` are its burn-rate alerts, which
-    look at its `windows`.
+    have to be judged, `covered` the share of it that must have slices, `idle` what no events are: good, bad, or to be
+    ignored. `pairs` are its burn-rate alerts, which look at its `windows`.
     """
 
     id: str
@@ -29,6 +29,7 @@ class Slo(NamedTuple):
     windows: Windows
     expected: Fraction | None
     least: Fraction
+    covered: Fraction
     idle: str
     origin: Span
 
@@ -36,3 +37,7 @@ class Slo(NamedTuple):
     def budget(self) -> Fraction:
         """The share of events that may be bad."""
         return 1 - self.objective
+
+    def enough(self, pair: Pair) -> Fraction:
+        """The events that the long window of a pair must have for its alert, slices as seconds."""
+        return max(self.least, self.covered * pair.long.seconds)

@@ -60,7 +60,7 @@ def _expr(slo: Slo, pair: Pair, me: str) -> str:
     return (
         f"{errors} / {total} > {limit}\n"
         f"and {naming.slo_errors(pair.short)}{me} > {limit} * {naming.slo_total(pair.short)}{me}\n"
-        f"and {total} * {number(pair.long.seconds)} >= {number(slo.least)}"
+        f"and {total} * {number(pair.long.seconds)} >= {number(slo.enough(pair))}"
     )
 
 

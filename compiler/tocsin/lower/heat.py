@@ -1,8 +1,8 @@
-"""Boards near the limits that they tell of themselves: die and memory too warm, and links with too few lanes."""
+"""Boards near the limits that they tell of themselves: die and memory too warm, and links that lost lanes or speed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
 from tocsin.lower.alerts import signal_alert
@@ -13,8 +13,6 @@ from tocsin.lower.throttling import UTIL, whole
 from tocsin.units import Duration, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tocsin.factory import Factory
     from tocsin.plan.rules import RuleGroup
 
@@ -23,9 +21,42 @@ SLOWDOWN, MEMORY, MEMORY_LIMIT = (
     "DCGM_FI_DEV_MEMORY_TEMP",
     "DCGM_FI_DEV_MEM_MAX_OP_TEMP",
 )
-WIDTH, MAX_WIDTH = "DCGM_FI_DEV_PCIE_LINK_WIDTH", "DCGM_FI_DEV_PCIE_MAX_LINK_WIDTH"
 _GPU = naming.by(naming.GPU)
 _HOLD = Duration.of(minutes=5)
+
+
+class Link(NamedTuple):
+    """What a host link can lose: what shows it now and at most, and what is told; `example` are values of both."""
+
+    signal: str
+    alert: str
+    now: str
+    most: str
+    lost: str
+    told: str
+    example: tuple[int, int]
+
+
+LINKS = (
+    Link(
+        "pcie_link_width",
+        "GpuPcieLanesLost",
+        "DCGM_FI_DEV_PCIE_LINK_WIDTH",
+        "DCGM_FI_DEV_PCIE_MAX_LINK_WIDTH",
+        "lost lanes",
+        "has {{ $value }} lanes to its host, fewer than it can have",
+        (16, 8),
+    ),
+    Link(
+        "pcie_link_gen",
+        "GpuPcieLinkSlow",
+        "DCGM_FI_DEV_PCIE_LINK_GEN",
+        "DCGM_FI_DEV_PCIE_MAX_LINK_GEN",
+        "is of an old generation",
+        "talks to its host by generation {{ $value }} of PCIe, and both could do better",
+        (5, 1),
+    ),
+)
 
 
 def heat(factory: Factory) -> RuleGroup | None:
@@ -74,39 +105,38 @@ def _near_limit(factory: Factory, limit: str, signal: str, name: str, temp: str,
 
 
 def lanes(factory: Factory) -> RuleGroup | None:
-    """Boards that work on fewer lanes of their host link than they have."""
-    return group("gpu-lanes", "a link that lost lanes, at work and at rest", list(_lanes(factory)))
+    """Boards at work whose link to their host is less than it can be: in lanes, or in its generation."""
+    cases = [_less(factory, link) for link in LINKS if link.signal in factory.signals]
+    return group("gpu-lanes", "a link that is less than it can be, at work and at rest", cases)
 
 
-def _lanes(factory: Factory) -> Iterator[Case]:
-    signal = factory.signals.get("pcie_link_width")
-    if signal is None:
-        return
+def _less(factory: Factory, link: Link) -> Case:
     busy = f"max by ({_GPU}) (avg_over_time({whole(factory)}[10m]))"
     alert = signal_alert(
         factory,
-        "GpuPcieLanesLost",
-        signal,
+        link.alert,
+        factory.signals[link.signal],
         "ticket",
         # Links may shrink where nobody works. Where no utilisation is told, as under MIG, nobody knows that.
-        expr=f"((max by ({_GPU}) ({WIDTH}) > 0) < on ({_GPU}) max by ({_GPU}) ({MAX_WIDTH}))\n"
+        expr=f"((max by ({_GPU}) ({link.now}) > 0) < on ({_GPU}) max by ({_GPU}) ({link.most}))\n"
         f"unless on ({_GPU}) ({busy} <= 50)",
         hold=_HOLD,
-        summary="The host link of a GPU of {{ $labels.node }} lost lanes",
-        description="{{ $labels.gpu_uuid }} on {{ $labels.node }} has {{ $value }} lanes to its host, fewer than it "
-        "can have: reseat the board, or look at its riser.",
+        summary=f"The host link of a GPU of {{{{ $labels.node }}}} {link.lost}",
+        description=f"{{{{ $labels.gpu_uuid }}}} on {{{{ $labels.node }}}} {link.told}: reseat the board, or look at "
+        "its riser.",
     )
-    # Of boards with few lanes one rests half of the time, one until minute 26, and one from then on.
+    # Of boards with a lesser link one rests half of the time, one until minute 26, and one from then on.
+    full, less = link.example
     stories = (
-        ("16x29 8x30", "98x40"),
-        ("16x40", "98x40"),
+        (f"{full}x29 {less}x30", "98x40"),
+        (f"{full}x40", "98x40"),
         ("0x40", "98x40"),
-        ("8x40", "50x40"),
-        ("8x40", "0x26 98x40"),
-        ("8x40", "98x25 0x40"),
+        (f"{less}x40", "50x40"),
+        (f"{less}x40", "0x26 98x40"),
+        (f"{less}x40", "98x25 0x40"),
     )
     boards = [{**example_gpu(factory, index), "job": "dcgm"} for index in range(3, 3 + len(stories))]
-    inputs = [(MAX_WIDTH, board, "16x40") for board in boards]
-    for board, (width, load) in zip(boards, stories, strict=True):
-        inputs += [(WIDTH, board, width), (UTIL, board, load)]
-    yield Case(alert, 34, 35, {label: boards[0][label] for label in naming.GPU}, inputs, 8)
+    inputs = [(link.most, board, f"{full}x40") for board in boards]
+    for board, (now, load) in zip(boards, stories, strict=True):
+        inputs += [(link.now, board, now), (UTIL, board, load)]
+    return Case(alert, 34, 35, {label: boards[0][label] for label in naming.GPU}, inputs, less)

@@ -129,7 +129,7 @@ def _total(slo: Slo, pair: Pair, shares: Shares) -> Fraction:
     """Events per second of which there are enough in the long window, or just not."""
     # A window that comes with its steps has seen one of them when it is asked for.
     seconds = pair.long.seconds if _is_fed(slo, pair) else slo.windows.step.seconds
-    return slo.least * shares.events / seconds if slo.least else Fraction(1)
+    return slo.enough(pair) * shares.events / seconds if slo.least else Fraction(1)
 
 
 def _ratio(slo: Slo, pair: Pair) -> float:
@@ -140,7 +140,7 @@ def _ratio(slo: Slo, pair: Pair) -> float:
 
 def _crowd(slo: Slo) -> Iterator[Feed]:
     """Another SLO burns as well, and elsewhere its traffic has ended: its series must not be taken for ours."""
-    values = ((number(max(slo.least, Fraction(1))), EVER),)
+    values = ((number(max(Fraction(1), *map(slo.enough, slo.pairs))), EVER),)
     for window in slo.windows.all:
         for name in (naming.slo_errors, naming.slo_total):
             yield Feed(OTHER, name(window), values)

@@ -46,6 +46,11 @@ def _watched(factory: Factory, exporter: Exporter) -> Watched:
     return Watched(kind.job, signal, kind.blind, naming.NODE if kind.stands == "node" else ("cluster", "instance"))
 
 
+def shown(one: Watched) -> str:
+    """A series that an exporter shows of what it stands for."""
+    return next(metric.series[0] for metric in one.signal.metrics if metric.exporter == one.job)
+
+
 def down(factory: Factory, one: Watched) -> Alert:
     """A target of an exporter does not answer."""
     place = f"{{{{ $labels.{one.where[-1]} }}}}"
@@ -65,13 +70,17 @@ def down(factory: Factory, one: Watched) -> Alert:
 
 
 def all_down(factory: Factory, one: Watched, targets: str) -> Alert:
-    """No target of an exporter answers; `targets` selects the series that say which do."""
+    """No target of an exporter answers; `targets` selects the series that say which do.
+
+    What stands beside the nodes may be pushed instead of scraped, as by OTLP. It has no target then, and is no silence.
+    """
+    pushed = "" if one.on_nodes else f"\nunless on (cluster, job) {shown(one)}{{{targets.partition('{')[2]}"
     return signal_alert(
         factory,
         f"{naming.titled(one.job)}ExportersAllDown",
         one.signal,
         one.severity,
-        expr=f"sum by (cluster, job) ({targets}) == 0\nor absent({targets})",
+        expr=f"sum by (cluster, job) ({targets}) == 0\nor absent({targets}){pushed}",
         hold=Duration.of(minutes=5),
         summary=f"No {one.job} exporter of {{{{ $labels.cluster }}}} answers",
         description=f"Prometheus of {{{{ $labels.cluster }}}} reaches no target of the job {one.job}, or has none: "
@@ -123,5 +132,8 @@ def silence_test(
         if one.job in blind:
             checks += [silent(blind[one.job], minute) for minute in (29, 34)]
             checks += [fires(blind[one.job], minute, everywhere) for minute in (35, 49, 51, 60)]
+            if not one.on_nodes:  # at minute 60 it is pushed instead
+                inputs.append(series(shown(one), {"instance": "a", **everywhere}, "_x61 1x9"))
+                checks.append(silent(blind[one.job], 65))
     story = "one exporter dies, then all, then no target is left"
     return shared(group, story, next(iter(downs.values())).origin, inputs, *checks)

@@ -87,7 +87,7 @@ def alerts(slo: Slo, cast: Cast, past: Past) -> Iterator[Reading]:
     due = [
         str(pair.long)
         for pair in slo.pairs
-        if pair.threshold(slo.budget) < share and min(seconds, pair.long.seconds) * 9 / 10 >= slo.least
+        if pair.threshold(slo.budget) < share and min(seconds, pair.long.seconds) * 9 / 10 >= slo.enough(pair)
     ]
     if due:
         watched = f'ALERTS{{{me},window=~"{"|".join(due)}"}}'

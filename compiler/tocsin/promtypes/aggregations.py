@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.promql import Aggregation, String, walk
+from tocsin.promql import Aggregation, Binary, Selector, String, walk
+from tocsin.promql.operators import COMPARISONS
 from tocsin.promtypes.functions import check_share
 from tocsin.promtypes.labels import implied
 from tocsin.promtypes.quantity import Quantity, number
 from tocsin.promtypes.selectors import no_label
 
 if TYPE_CHECKING:
+    from tocsin.promql import Expr
     from tocsin.promtypes.checker import Checker
     from tocsin.promtypes.findings import Finding
     from tocsin.promtypes.labels import Labels
@@ -29,12 +31,15 @@ def aggregated(checker: Checker, node: Aggregation) -> Vector:
     _check_grouping(checker, node, inner)
     if _mixes(checker, node, inner):
         inner = inner.unsound
-    doubled = inner.doubled
+    # Who counts groups does not ask what each of them adds up to, unless some were sorted out by it.
+    doubled = () if node.op in ("count", "group") and not _is_sorted_out(node.expr) else inner.doubled
     if node.op in _ADDING and (repeated := _repeated(node, inner)):
         doubled = (*doubled, _doubling(checker, node, inner, repeated))
     if node.op in _KEEPING:
         return inner
     labels = _labels(node, inner.labels)
+    if node.op in ("sum", "avg") and "le" in inner.labels.certain and not labels.can_be("le"):
+        doubled = (*doubled, *_all_buckets(checker, node))
     if isinstance(node.param, String):  # the label that count_values() writes
         labels = labels.plus([node.param.value])
     key = inner.key
@@ -52,6 +57,21 @@ def aggregated(checker: Checker, node: Aggregation) -> Vector:
         sum_of=summed,
         filled=inner.filled and not node.grouping,
     )
+
+
+def _is_sorted_out(expr: Expr) -> bool:
+    """Whether a comparison leaves out some series."""
+    return any(isinstance(inside, Binary) and inside.op in COMPARISONS for inside in walk(expr))
+
+
+def _all_buckets(checker: Checker, node: Aggregation) -> list[Finding]:
+    """What is told where the buckets of a histogram are added up, unless some are selected."""
+    selectors = [inside for inside in walk(node.expr) if isinstance(inside, Selector)]
+    if any(matcher.label == "le" and matcher.op in ("=", "=~") for one in selectors for matcher in one.matchers):
+        return []
+    what = f"`{node.op}` adds up all buckets of a histogram, each of which holds those below: it counts much twice"
+    hint = 'take the _count for how many there are, keep `le` for a quantile, or select one bucket: {le="…"}'
+    return [checker.finding("PQL215", what, node, hint)]
 
 
 def _labels(node: Aggregation, labels: Labels) -> Labels:

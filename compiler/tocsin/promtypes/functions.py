@@ -184,6 +184,9 @@ def _histogram(checker: Checker, call: Call, args: list[Vector]) -> Vector:
     elif not buckets.labels.can_be("le") and any(name.endswith("_bucket") for name in metric_names(node)):
         what = "the buckets are told apart by `le`, which this aggregation takes off"
         checker.tell("PQL215", what, node, "aggregate by (le, …)")
+    elif metric and not buckets.labels.can_be("le"):
+        what = f"`{call.function}()` needs the buckets of {metric.name}, and this is how many observations it has"
+        checker.tell("PQL215", what, node, "write it of rate(…_bucket[5m]), summed by le")
     base = metric.unit if metric else ""
     labels = buckets.labels.without(["le"])
     if call.function == "histogram_fraction" or not metric:

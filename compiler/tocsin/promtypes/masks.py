@@ -53,17 +53,19 @@ def check_code(comparison: Comparison) -> tuple[Finding, ...]:
     """States are ordered by their makers, other codes are not; a latched code stays when its event is over."""
     quantity, limit, checker = comparison.vector.quantity, comparison.threshold, comparison.checker
     metric = quantity.metric
-    if metric is None or metric.unit == "state" or comparison.op == "==":
+    is_one = comparison.op == "==" and limit != 0
+    if metric is None or metric.unit == "state" or (comparison.op == "==" and not (is_one and metric.latched)):
         return ()
-    if comparison.is_some or (comparison.op, limit) in (("<=", 0), ("<", 1)):
-        if not (metric.latched and comparison.is_some):
+    if comparison.is_some or is_one or (comparison.op, limit) in (("<=", 0), ("<", 1)):
+        if not (metric.latched and (comparison.is_some or is_one)):
             return ()
         by, asked = ", ".join(comparison.vector.entity), checker.source(comparison.value)
         inner = _selector(comparison.value)
         name = checker.source(inner) if inner else asked
         what = f"{metric.name} keeps the last code until its host engine restarts: this would hold for weeks"
         now, before = f"max by ({by}) ({name})", f"max by ({by}) ({name} offset 5m)"
-        hint = f"write ({now} > 0) unless on ({by}) ({before} > 0), which holds when a code is new"
+        shown = f"== {plain(limit)}" if is_one else "> 0"
+        hint = f"write ({now} {shown}) unless on ({by}) ({before} {shown}), which holds when a code is new"
         return (checker.finding("PQL216", what, comparison.node, hint),)
     if comparison.op == "!=":
         return ()

@@ -31,6 +31,7 @@ _NOT_ALWAYS = frozenset(
     ("job_id", "gpu_i_id", "gpu_i_profile", "tenant", "user", "account", "xid", "clock_event", "gpu_uuid", "le")
 )
 _ALONE = frozenset(("cluster", "instance", "job", "uid", "window_size_in_ms"))  # follow from the rest of a key
+_OF_PAGES = frozenset(("gpu_uuid", "err_code", "xid", "le"))  # what no target has, but series on its page
 # Labels that follow from another one, as far as both are there.
 _FOLLOW = {"node": "pod", "gpu_i_profile": "gpu_i_id", "unit": "resource", "health_error_code": "health_watch"}
 # What an info series belongs to: its other labels follow from these.
@@ -163,7 +164,8 @@ def _everywhere(interval: Duration) -> dict[str, Vector]:
     series = {}
     for metric in own_metrics():
         certain = frozenset(("job", "instance") if metric.entity == "scrape" else metric.labels)
-        labels = Labels(certain, frozenset(TARGET_LABELS) - certain, open=True)
+        of_pages = _OF_PAGES if metric.entity == "scrape" else frozenset[str]()
+        labels = Labels(certain, frozenset(TARGET_LABELS) - certain, open=True, gone=of_pages)
         key = frozenset(("job", "node")) if metric.entity == "scrape" else None
         series[metric.name] = Vector(of_metric(metric), labels, key, interval=interval)
     for metric in recorded_metrics():

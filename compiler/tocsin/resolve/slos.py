@@ -10,7 +10,7 @@ from tocsin.catalog import signal_kinds
 from tocsin.diagnostics import near
 from tocsin.factory.clusters import paces
 from tocsin.factory.slos import Slo
-from tocsin.indicators import SLICED, Availability, Latency, Ratio, in_unit
+from tocsin.indicators import COVERED, SLICED, Availability, Latency, Ratio, in_unit
 from tocsin.promql import PromqlError, parse_selector
 from tocsin.resolve.exporters import how_to_scrape, who_shows
 from tocsin.resolve.owners import known_owner
@@ -68,6 +68,7 @@ def resolve_slos(
             windows=burn.windows(pairs, only_steps=slo.no_traffic == "bad" and kind not in SLICED),
             expected=slo.traffic.expected,
             least=_least(slo, pairs, indicator),
+            covered=COVERED if kind in SLICED and slo.traffic.min_events is None else Fraction(0),
             idle=slo.no_traffic,
             origin=document.places.key(*path),
         )

@@ -4,6 +4,7 @@ local rules = [
   importstr "../rules/fabric.yml",
   importstr "../rules/runtime.yml",
   importstr "../rules/applications.yml",
+  importstr "../rules/facility.yml",
   importstr "../rules/watchdog.yml",
   importstr "../rules/monitoring-prometheus.yml",
   importstr "../rules/monitoring-alertmanager.yml",

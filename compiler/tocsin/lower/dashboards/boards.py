@@ -23,7 +23,7 @@ from tocsin.lower.dashboards.panels import (
     to_job,
     worst,
 )
-from tocsin.lower.heat import MAX_WIDTH, SLOWDOWN, WIDTH
+from tocsin.lower.heat import LINKS, SLOWDOWN
 from tocsin.lower.presence import TEMP
 from tocsin.lower.throttling import BUSY, FAULTS, LONG
 from tocsin.lower.traffic import FULL, REPLAYS, replay_limit
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _LIMIT = from_here(float(FULL))
 _BOARD = "{{node}} {{gpu_uuid}}"
+_LINKS = ("Host links with fewer lanes", "Host links of an old generation")
 _TENTHS = range(0, 100, 10)
 
 
@@ -110,17 +111,18 @@ def replays(factory: Factory, here: str) -> Iterator[Panel]:
 
 
 def lost_lanes(factory: Factory, here: str) -> Iterator[Panel]:
-    """Boards that work on fewer lanes of their host link than they have."""
-    if "pcie_link_width" in factory.signals:
-        width, most = (f"max by ({GPU}) ({name}{{{here}}})" for name in (WIDTH, MAX_WIDTH))
-        yield table(
-            "Host links with fewer lanes",
-            f"A link may shrink where nobody works. {of_signal(factory, 'pcie_link_width')}",
-            [f"bottomk({ROWS}, ({width} > 0) < on ({GPU}) {most})"],
-            (*(Column(name, name) for name in naming.GPU), Column("Value #A", "lanes")),
-            unit="short",
-            links=(to_gpus(factory, *naming.GPU),),
-        )
+    """Boards that work on fewer lanes of their host link than they have, or at an older generation of it."""
+    for title, unit, link in zip(_LINKS, ("lanes", "generation"), LINKS, strict=True):
+        if link.signal in factory.signals:
+            now, most = (f"max by ({GPU}) ({name}{{{here}}})" for name in (link.now, link.most))
+            yield table(
+                title,
+                f"A link may shrink where nobody works. {of_signal(factory, link.signal)}",
+                [f"bottomk({ROWS}, ({now} > 0) < on ({GPU}) {most})"],
+                (*(Column(name, name) for name in naming.GPU), Column("Value #A", unit)),
+                unit="short",
+                links=(to_gpus(factory, *naming.GPU),),
+            )
 
 
 def utilisation(factory: Factory, here: str) -> Iterator[Panel]:

@@ -8,7 +8,7 @@ from tocsin import capacity, naming
 from tocsin.factory import DASHBOARD_RANGE
 from tocsin.lower.dashboards.disks import filling
 from tocsin.lower.dashboards.measures import measured
-from tocsin.lower.dashboards.monitoring import label_values
+from tocsin.lower.dashboards.monitoring import label_values, targets_at_fault
 from tocsin.lower.dashboards.page import page
 from tocsin.lower.dashboards.panels import (
     AT_CLUSTER,
@@ -54,6 +54,7 @@ def scheduler(factory: Factory) -> Dashboard | None:
 def cooling(factory: Factory) -> Dashboard:
     """The page of those who run the building."""
     own = measured(factory, lambda metric: factory.signals[metric.signal].layer == "facility", _at_cluster)
+    jobs = {m.exporter for m in factory.metrics.values() if factory.signals[m.signal].layer == "facility"}
     hot = f"max by (cluster, node) ({TEMP}{{{AT_NODE}}}{END})"
     drawn = f"sum by (cluster, node) (max by ({GPU}) ({_POWER}{{{AT_NODE}}}{END}))"
     whole = f"sum by (cluster) (max by ({GPU}) ({_POWER}{{{AT_NODE}}}))"
@@ -76,6 +77,7 @@ def cooling(factory: Factory) -> Dashboard:
             links=lead,
         ),
         *own,
+        *((targets_at_fault(factory, jobs, AT_CLUSTER),) if jobs else ()),
         firing("Alerts of the facility", "Alerts whose owner runs the building.", 'layer="facility"'),
     )
     about = "Power and heat of the boards, and what coolant and machines say."
