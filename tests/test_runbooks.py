@@ -48,6 +48,13 @@ def test_every_alert_has_its_page_and_no_page_is_of_none(compiled: Compiled) -> 
     assert links == written.keys()
 
 
+def test_only_what_the_profiling_module_measures_is_sought_there(compiled: Compiled) -> None:
+    for alert in alerts_of(compiled):
+        if fnmatchcase(alert.name, "Signal*Missing"):
+            sought = "profiling module" in alert.annotations["description"]
+            assert sought == ("DCGM_FI_PROF_" in alert.expr), alert.name
+
+
 def test_a_page_says_whose_it_is_and_when_it_fires(compiled: Compiled) -> None:
     rules = (rule for file in rule_files(compiled.plan) for group in file.groups for rule in group.rules)
     written, seen = pages(compiled), set()

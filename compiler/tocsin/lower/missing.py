@@ -58,6 +58,7 @@ def _place(metric: Metric) -> str:
 
 def _on_boards(factory: Factory, signal: Signal, metrics: list[str]) -> Alert:
     measured = " and ".join(f"group by ({_GPU}) ({metric})" for metric in metrics)
+    profiled = any(metric.startswith("DCGM_FI_PROF_") for metric in metrics)
     return signal_alert(
         factory,
         f"Signal{naming.titled(signal.id)}Missing",
@@ -68,7 +69,7 @@ def _on_boards(factory: Factory, signal: Signal, metrics: list[str]) -> Alert:
         hold=Duration.of(minutes=15),
         summary=f"The mandatory signal {signal.id} is missing on {{{{ $labels.node }}}}",
         description=f"GPUs of {{{{ $labels.node }}}} that report without {signal.id}: {{{{ $value }}}}. Compare the "
-        "exporter's counters file with the generated one, and look for its profiling module.",
+        f"exporter's counters file with the generated one{', and look for its profiling module' if profiled else ''}.",
     )
 
 
