@@ -203,3 +203,14 @@ def test_the_name_of_our_data_source_is_left_to_prometheus(written: object, tmp_
     kinds = {one["name"]: one["query"] for one in became["templating"]["list"]}
     assert kinds == {"datasource": "prometheus", "loki_source": "loki"}
     assert "loki_source" in became["panels"][0]["datasource"]["uid"]
+
+
+def test_a_constant_that_names_others_stands_as_it_is_written(tmp_path: Path) -> None:
+    """One name after the other would double what stands there thirty times."""
+    inputs = [{"type": "constant", "name": f"V{at}", "value": f"${{V{at + 1}}}" * 2} for at in range(30)]
+    (shown,) = emitted(tmp_path, page(panel('up{job="${V0}"}'), __inputs=inputs, templating=_textboxes("V1")))["panels"]
+    assert 'job="${V1}${V1}"' in shown["targets"][0]["expr"]
+
+
+def _textboxes(*names: str) -> dict[str, Any]:
+    return {"list": [{"type": "textbox", "name": name} for name in names]}
