@@ -136,7 +136,7 @@ def _laid_out(model: Model) -> Iterator[Model]:
 def _deep(shown: list[Model]) -> Iterator[Model]:
     for panel in shown:
         yield panel
-        yield from panel.get("panels", ())
+        yield from _deep(panel.get("panels", []))
 
 
 def _panel(panel: Model, named: dict[str, str], model: Model) -> Model:
