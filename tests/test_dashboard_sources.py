@@ -203,3 +203,46 @@ def test_the_name_of_our_data_source_is_left_to_prometheus(written: object, tmp_
     kinds = {one["name"]: one["query"] for one in became["templating"]["list"]}
     assert kinds == {"datasource": "prometheus", "loki_source": "loki"}
     assert "loki_source" in became["panels"][0]["datasource"]["uid"]
+
+
+def test_a_constant_that_names_others_stands_as_it_is_written(tmp_path: Path) -> None:
+    """One name after the other would double what stands there thirty times."""
+    inputs = [{"type": "constant", "name": f"V{at}", "value": f"${{V{at + 1}}}" * 2} for at in range(30)]
+    (shown,) = emitted(tmp_path, page(panel('up{job="${V0}"}'), __inputs=inputs, templating=_textboxes("V1")))["panels"]
+    assert 'job="${V1}${V1}"' in shown["targets"][0]["expr"]
+
+
+def _textboxes(*names: str) -> dict[str, Any]:
+    return {"list": [{"type": "textbox", "name": name} for name in names]}
+
+
+@pytest.mark.parametrize("kind", ["x" * 5000, "a\0b", "dashboard", "../grafana/stat", "/", "."])
+def test_the_type_of_a_panel_is_no_file(kind: str, tmp_path: Path) -> None:
+    written = page(
+        {**panel(), "type": kind, "options": {"legend": 1}, "fieldConfig": {"defaults": {"custom": {"odd": 1}}}}
+    )
+    assert list(judged({**emitted(tmp_path, written), "uid": "x"}, brought=True)) == []
+
+
+def test_a_panel_of_the_library_that_holds_panels_is_refused(tmp_path: Path) -> None:
+    """Grafana has none; one that holds itself has no end."""
+    within = {"libraryPanel": {"uid": "lib", "name": "Shared"}}
+    element = {"uid": "lib", "name": "Shared", "model": {"type": "row", "panels": [within]}}
+    made, log = compiled(tmp_path, page(panel(), within, __elements={"lib": element}))
+    assert made is None
+    assert [(one.code, "'Shared'" in one.message) for one in log.sorted()] == [("DSH102", True)]
+
+
+def test_a_query_is_read_however_deep_it_stands(tmp_path: Path) -> None:
+    inner = panel("sum(up")
+    for title in "abc":
+        inner = {"type": "row", "title": title, "panels": [inner]}
+    _, log = compiled(tmp_path, page(inner))
+    assert [(one.code, one.span.path) for one in log.sorted()] == [("PQL105", "team.json")]
+    shown = panel()
+    for title in "abc":
+        shown = {"type": "row", "title": title, "id": 1, "panels": [shown]}
+    (outer,) = emitted(tmp_path, page(shown))["panels"]
+    middle = outer["panels"][0]
+    found = [outer, middle, middle["panels"][0], middle["panels"][0]["panels"][0]]
+    assert [one["id"] for one in found] == [1, 2, 3, 4]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tocsin import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from tocsin.factory.signals import Label
     from tocsin.promql import Matcher, Selector
@@ -44,6 +44,18 @@ def labels_for(
         if other is not None:
             return {**values, matcher.label: other}
     return None
+
+
+def labels_beside(
+    one: Selector, other: Selector, by: Collection[str], schema: Mapping[str, Label]
+) -> dict[str, str] | None:
+    """Labels of a series that one selector selects and the other does not, in a group of which the other selects some.
+
+    A group has one value of each label of `by`. None where no such series was found.
+    """
+    of_group = tuple(matcher for matcher in other.matchers if matcher.label in by)
+    beside = tuple(matcher for matcher in other.matchers if matcher.label not in by)
+    return labels_for([one, other._replace(matchers=of_group)], other._replace(matchers=beside), by, schema)
 
 
 def labels_of_each(

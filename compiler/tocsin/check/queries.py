@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from tocsin.catalog import units
 from tocsin.diagnostics import Related, near
-from tocsin.examples import labels_for, labels_of_each, value_for
+from tocsin.examples import labels_beside, labels_for, labels_of_each, value_for
 from tocsin.indicators import GAUGES, Ratio
 from tocsin.ingest import labels_of
 from tocsin.pattern import matches
+from tocsin.promql import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,9 +163,17 @@ def _check_difference(factory: Factory, slo: Slo, ratio: Ratio, document: Docume
     if labels_for([ratio.total, told], None, slo.by, factory.labels) is None:
         what = f"no event can be in `{key}` and in `total`: their matchers contradict each other"
         log.error("SLO111", what, place, "every event of one must be an event of `total`")
-    elif told.metric == ratio.total.metric and labels_for([ratio.total], told, slo.by, factory.labels) is None:
-        what = f"every event of `total` is in `{key}` as well"
+    elif told.metric != ratio.total.metric:
+        return
+    elif labels_beside(ratio.total, told, slo.by, factory.labels) is None:
+        is_some = labels_for([ratio.total], told, slo.by, factory.labels) is not None
+        of_group = f" of the same {', '.join(slo.by)}" if is_some else ""
+        what = f"every event of `total`{of_group} is in `{key}` as well"
         log.error("SLO112", what, place, f'narrow `{key}` by a matcher, as in code=~"5.."')
+    elif outside := labels_beside(told, ratio.total, slo.by, factory.labels):
+        shown = ", ".join(f"{label}={quote(outside[label])}" for label in sorted(outside))
+        what = f"`{key}` counts events that are not in `total`, as those of {shown}"
+        log.error("SLO111", what, place, f"give `{key}` the matchers of `total` as well")
 
 
 def _check_meeting(factory: Factory, slo: Slo, document: Document, log: Log) -> None:

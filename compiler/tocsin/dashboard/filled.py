@@ -12,7 +12,8 @@ from tocsin.units import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_STRING = r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'|`[^`]*`"
+# One that is never closed goes on to the end: else each quote within would be looked at as the beginning of one.
+_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)' + r"|'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|`[^`]*+(?:`|\Z)"
 # Grafana, "Variable syntax" and its variableRegex: a name, a field of its value, a format. `$1` is of label_replace.
 _NAME = r"[A-Za-z_]\w*"
 _VARIABLE = rf"\$\{{{_NAME}(?:\.[^:^}}]+)?(?::[^}}]+)?\}}|\$(?!\d)\w+|\[\[{_NAME}(?::\w+)?\]\]"

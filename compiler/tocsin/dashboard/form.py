@@ -34,9 +34,13 @@ def dicts(value: Any) -> list[Model]:
 def panels(model: Model) -> Iterator[Model]:
     """Every panel, those of rows included."""
     for holder in (model, *dicts(model.get("rows"))):
-        for panel in dicts(holder.get("panels")):
-            yield written_out(model, panel)
-            yield from (written_out(model, inner) for inner in dicts(panel.get("panels")))
+        yield from _within(model, holder)
+
+
+def _within(model: Model, holder: Model) -> Iterator[Model]:
+    for panel in dicts(holder.get("panels")):
+        yield written_out(model, panel)
+        yield from _within(model, panel)
 
 
 def written_out(model: Model, panel: Model) -> Model:
@@ -50,7 +54,7 @@ def written_out(model: Model, panel: Model) -> Model:
     if not isinstance(found, dict):
         return panel
     own = {key: panel[key] for key in ("id", "gridPos", "title") if panel.get(key) is not None}
-    return {**{key: value for key, value in found.items() if key != "libraryPanel"}, **own}
+    return {**{key: value for key, value in found.items() if key not in ("libraryPanel", "panels")}, **own}
 
 
 def targets(panel: Model) -> list[Model]:

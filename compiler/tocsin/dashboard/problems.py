@@ -82,6 +82,11 @@ def problems(model: Model) -> Iterator[Problem]:
         yield Problem(f"the schema version {version} is not known", f"{NEWEST} is the last one of the classic form")
     if not (model.get("title") or "").strip():
         yield Problem("the dashboard has no title", "give it one: `title` is what people look for")
+    elements = model.get("__elements")
+    for uid, element in elements.items() if isinstance(elements, dict) else ():
+        if ((element or {}).get("model") or {}).get("panels"):
+            what = f"the panel '{element.get('name') or uid}' of the library holds panels"
+            yield Problem(what, "Grafana has none that do: take it out, and put its panels into the dashboard")
     shown = list(panels(model))
     if not shown:
         yield Problem("the dashboard has no panels", "a page that shows nothing is in the way")

@@ -68,8 +68,7 @@ def _with_constants(model: Model) -> Model:
     """The dashboard with the constants of an export for sharing in the places that wait for them."""
     inputs = [one for one in dicts(model.get("__inputs")) if one.get("type") == "constant"]
     values = {f"${{{one.get('name')}}}": one["value"] for one in inputs if isinstance(one.get("value"), str)}
-    made: Model = _replaced(model, values) if values else model
-    return made
+    return _replaced(model, values) if values else model
 
 
 def _with_own_name(model: Model) -> Model:
@@ -79,22 +78,25 @@ def _with_own_name(model: Model) -> Model:
         return model
     name = f"{re.sub(r'[^a-z]+', '_', kind.lower())}_source"
     written = {f"${{datasource{end}": f"${{{name}{end}" for end in "}:"} | {"$datasource": f"${name}"}
-    made: Model = _replaced(model, written)
+    made = _replaced(model, written)
     variables = [
         {**one, "name": name} if one.get("name") == "datasource" else one for one in listed(made, "templating")
     ]
     return {**made, "templating": {"list": variables}}
 
 
-def _replaced(value: Any, texts: dict[str, str]) -> Any:
-    """A value with some texts in place of others, wherever they stand in it."""
-    if isinstance(value, dict):
-        return {key: _replaced(item, texts) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_replaced(item, texts) for item in value]
-    for before, after in texts.items() if isinstance(value, str) and "$" in value else ():
-        value = value.replace(before, after)
-    return value
+def _replaced(model: Model, texts: dict[str, str]) -> Model:
+    """A dashboard with some texts in place of others, wherever they stand in it, and not in what they stand for."""
+    pattern = re.compile("|".join(map(re.escape, texts)))
+
+    def of(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: of(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [of(item) for item in value]
+        return pattern.sub(lambda found: texts[found[0]], value) if isinstance(value, str) and "$" in value else value
+
+    return {key: of(item) for key, item in model.items()}
 
 
 def _links(links: list[Any]) -> list[Any]:
@@ -134,7 +136,7 @@ def _laid_out(model: Model) -> Iterator[Model]:
 def _deep(shown: list[Model]) -> Iterator[Model]:
     for panel in shown:
         yield panel
-        yield from panel.get("panels", ())
+        yield from _deep(panel.get("panels", []))
 
 
 def _panel(panel: Model, named: dict[str, str], model: Model) -> Model:

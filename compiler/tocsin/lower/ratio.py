@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin import naming
-from tocsin.examples import labels_for
+from tocsin.examples import labels_beside, labels_for
 from tocsin.indicators import Ratio, of_kind
 from tocsin.lower.cast import Cast, strangers
 from tocsin.lower.events import Events
@@ -65,7 +65,7 @@ def cast(factory: Factory, slo: Slo) -> Cast:
     ratio, in_total, schema = of_kind(slo.indicator, Ratio), form(slo).in_total, factory.labels
     total, told = ratio.total, ratio.told
     labels = labels_for([total, told], None, slo.by, schema) or {}
-    others = (labels_for([total], told, slo.by, schema) or {}) if in_total else labels
+    others = (labels_beside(total, told, slo.by, schema) or {}) if in_total else labels
     recorded = {**{label: labels[label] for label in slo.by}, "slo": slo.id}
     texts = Texts(
         total.render(),

@@ -25,6 +25,7 @@ _WRITTEN = frozenset(
     baseFilters defaultKeys disabledValue enabledValue filters allowCustomValue originalTitle showIn unitScale
     """.split()
 )
+PAGE = "dashboard"  # the schema of the whole one
 BROUGHT = ("own-", "mixin-")  # what the files of dashboards begin with that a team or a mixin brings
 
 
@@ -65,7 +66,7 @@ def problems(dashboard: dict[str, Any], *, brought: bool = False) -> Iterator[st
     schema asks for those because they have a default, which the panel fills in. What an override matches and sets may
     be of any type, as in Grafana's own source, of which the schema has made an object.
     """
-    for error in sorted(_errors("dashboard", "", dashboard), key=lambda e: list(map(str, e.path))):
+    for error in sorted(_errors(PAGE, "", dashboard), key=lambda e: list(map(str, e.path))):
         if brought and (_ANYTHING.fullmatch("/".join(map(str, error.path))) or _is_of_others(error)):
             continue
         if brought and error.validator == "additionalProperties" and _unknown(error) <= _WRITTEN:
@@ -93,7 +94,7 @@ def _of_panels(panels: list[dict[str, Any]], *, brought: bool) -> Iterator[str]:
     for panel in panels:
         for part, value in (("Options", panel.get("options")), ("FieldConfig", _custom(panel))):
             kind = str(panel.get("type", ""))
-            if value is not None and part in _schema(kind).get("definitions", {}):
+            if value is not None and kind in CORE and part in _schema(kind).get("definitions", {}):
                 for error in _errors(kind, part, value):
                     if brought and error.validator == "required":
                         continue
@@ -126,6 +127,9 @@ def _custom(panel: dict[str, Any]) -> Any:
 
 @cache
 def _schema(name: str) -> dict[str, Any]:
+    """That of the dashboard or of a panel of Grafana's; of another panel, which is named as it likes, an empty one."""
+    if name not in (PAGE, *CORE):
+        return {}
     path = Path(__file__).with_name("grafana") / f"{name}.json"
     return json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
