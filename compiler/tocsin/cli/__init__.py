@@ -41,5 +41,8 @@ def _carry_out(arguments: Sequence[str]) -> int:
 
 
 def _fail(status: int, message: str) -> int:
-    say(sys.stderr, f"tocsin: {message}\n")
+    from tocsin.report.as_text import visible
+
+    lines = (visible(line) for line in message.split("\n"))
+    say(sys.stderr, "tocsin: " + "\n".join(lines) + "\n")
     return status

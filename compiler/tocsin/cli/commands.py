@@ -143,7 +143,7 @@ def lint_expr(options: Namespace) -> int:
     source = _expression(options.expr, name)
     expr = parsed(source.text, log, source.span)
     world = of_catalogue()
-    if options.spec:
+    if options.spec is not None:
         run = _Run(options.spec)
         factory = understand(_existing(run.path), run.log, run.sources)
         if factory is None:
@@ -174,7 +174,7 @@ def explain(options: Namespace) -> int:
     """Print what a code means, or the runbook page of a spec's alert."""
     from tocsin.cli.explaining import alert, code
 
-    if not options.spec:
+    if options.spec is None:
         say(sys.stdout, code(options.name))
         return 0
     run = _Run(options.spec)
