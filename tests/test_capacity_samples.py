@@ -41,7 +41,8 @@ def test_summed_windows_read_a_step_a_minute(tmp_path: Path) -> None:
     """Of errors and of all events, whatever the interval, for each combination of labels."""
     for interval in ("1m", "15s"):
         assert loaded(tmp_path, interval).summed == 2 * STEPS
-    assert loaded(tmp_path, by=["cluster", "code"]).summed == 2 * 2 * STEPS
+    ratio = {"bad": f'{METRIC}{{route="slow"}}', "total": METRIC}
+    assert loaded(tmp_path, by=["cluster", "code"], ratio=ratio).summed == 2 * 2 * STEPS
 
 
 @pytest.mark.parametrize("matcher", ['code="500"', 'code!="200"', 'code=~"4..|5.."', 'code!~"2.."'])

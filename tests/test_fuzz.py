@@ -270,7 +270,7 @@ def test_mutations_reach_every_stage() -> None:
     """Otherwise the test above would be easy to pass."""
     codes = set()
     files = 0
-    for number in range(400):
+    for number in range(800):
         log = Log()
         compiled = compile_spec("-", log, {}, case(number).encode("utf-8", "surrogateescape"))
         codes |= {diagnostic.code[:3] for diagnostic in log.sorted()}
