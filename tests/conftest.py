@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from hypothesis import settings
 from toolbox import INSTALL, NEEDED, dotted, found
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from toolbox import Tool
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +53,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             ]
             absent = [pytest.param(None, marks=pytest.mark.skip(reason=f"{name} not found: run `make tools`"))]
             metafunc.parametrize(name, marks or absent)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A test marked `no_cover` runs untraced in a worker of xdist as well.
+
+    pytest-cov 7.1 starts a collector in each worker twice, and pauses one of them.
+    """
+    tracer = sys.gettrace()
+    if tracer is None or item.get_closest_marker("no_cover") is None:
+        return (yield)
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracer)
 
 
 @pytest.fixture
