@@ -31,7 +31,9 @@ SHOWN = 0.95  # of all panels, at least
 # What has nothing to show, and why.
 EMPTY = {
     ("gpus", "Host links with fewer lanes"): "the links of the simulated boards have all their lanes",
+    ("gpus", "Host links of an old generation"): "the links of the simulated boards are as fast as they can be",
     ("gpus", "Drives and filesystems at fault"): "no simulated drive fails",
+    ("cooling", "Targets at fault"): "every exporter of the plant answers",
     ("inference", "Targets at fault"): "the one host that serves answers",
     ("monitoring", "Alerts of the monitoring"): "it is sound",
     ("tenant-vision", "Inference latency"): "the tenant serves no model",
