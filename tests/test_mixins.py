@@ -327,6 +327,7 @@ def test_a_text_asks_for_nothing_but_what_it_was_given(action: str, words: list[
 
 
 @pytest.mark.parametrize("name", ["NodeDown", "DcgmExporterDown", "PrometheusRuleFailures"])
+@pytest.mark.usefixtures("newest")
 @pytest.mark.parametrize("command", ["check", "build"])
 def test_an_alert_that_tocsin_makes_as_well_is_refused_at_the_mixin(
     name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
